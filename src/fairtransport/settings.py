@@ -15,18 +15,8 @@ from functools import cached_property, partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
+from fairtransport._core import validation
 from fairtransport._core.environment import check_environment
-from fairtransport._core.validation import (
-    check_choice,
-    check_generator,
-    check_integer,
-    check_number,
-    check_threshold,
-    is_among,
-    is_integer,
-    nearest_hint,
-    short_repr,
-)
 from fairtransport.errors import InputError, param
 
 if TYPE_CHECKING:
@@ -175,7 +165,7 @@ def _check_together(name: str, value: object) -> object:
 def _check_resamples(name: str, value: object) -> int:
     from fairtransport.inference.resampling import MAX_RESAMPLES
 
-    return check_integer(name, value, at_most=MAX_RESAMPLES)
+    return validation.check_integer(name, value, at_most=MAX_RESAMPLES)
 
 
 def _check_columns(name: str, value: object) -> object:
@@ -187,8 +177,8 @@ def _check_columns(name: str, value: object) -> object:
 
 def _check_seed(name: str, value: object) -> int:
     """Return a seed that can be recorded: the number given, or one drawn."""
-    generator = check_generator(name, value)
-    return int(value) if is_integer(value) else int(generator.integers(2**32))
+    generator = validation.check_generator(name, value)
+    return int(value) if validation.is_integer(value) else int(generator.integers(2**32))
 
 
 def _check_log(name: str, value: object) -> QueryLog | None:
@@ -208,7 +198,7 @@ def _check_switch(name: str, value: object) -> bool:
 
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    msg = f"{param(name)} must be True or False, got {short_repr(value)}"
+    msg = f"{param(name)} must be True or False, got {validation.short_repr(value)}"
     raise InputError(msg)
 
 
@@ -220,7 +210,7 @@ def _check_reference(name: str, value: object) -> Mapping[str, object] | str:
     if not isinstance(value, Mapping):
         msg = (
             f"{param(name)} must map sensitive features to groups or be 'highest', got "
-            f"{short_repr(value)}"
+            f"{validation.short_repr(value)}"
         )
         raise InputError(msg)
     return value
@@ -228,7 +218,7 @@ def _check_reference(name: str, value: object) -> Mapping[str, object] | str:
 
 def _check_text(name: str, value: object) -> str | None:
     if value is not None and (not isinstance(value, str) or not value.strip()):
-        msg = f"{param(name)} must be text, got {short_repr(value)}"
+        msg = f"{param(name)} must be text, got {validation.short_repr(value)}"
         raise InputError(msg)
     return value
 
@@ -240,17 +230,17 @@ def _check_date(name: str, value: object) -> str | None:
     try:
         return date.fromisoformat(str(value)).isoformat()
     except ValueError:
-        msg = f"{param(name)} must be a date such as 2026-03-31, got {short_repr(value)}"
+        msg = f"{param(name)} must be a date such as 2026-03-31, got {validation.short_repr(value)}"
         raise InputError(msg) from None
 
 
 def _check_favourable(name: str, value: object) -> object:
     """Return a label, or labels in an order that has each once."""
     order = value if isinstance(value, list | tuple) else [value]
-    if not order or any(is_among(label, order[:at]) for at, label in enumerate(order)):
+    if not order or any(validation.is_among(label, order[:at]) for at, label in enumerate(order)):
         msg = (
             f"{param(name)} must be a label, or labels from worst to best, each once, got "
-            f"{short_repr(value)}"
+            f"{validation.short_repr(value)}"
         )
         raise InputError(msg)
     return value
@@ -275,7 +265,7 @@ def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> o
     if isinstance(value, Mapping):
         allowed = [one.name for one in fields(kind)]
         for key in value:
-            check_choice(name, key, allowed)
+            validation.check_choice(name, key, allowed)
         return kind(**{"column": None, **value})
     if isinstance(value, str):
         return kind(value)
@@ -284,7 +274,7 @@ def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> o
     )
     msg = (
         f"{param(name)} must be a column's name or an ft.{kind.__name__}{advice}, got "
-        f"{short_repr(value)}"
+        f"{validation.short_repr(value)}"
     )
     raise InputError(msg)
 
@@ -296,7 +286,8 @@ def _check_controls(name: str, value: object) -> object:
     if value is None or isinstance(value, Controls):
         return value
     if not isinstance(value, str | list | tuple):
-        msg = f"{param(name)} must list columns or be an ft.Controls, got {short_repr(value)}"
+        got = validation.short_repr(value)
+        msg = f"{param(name)} must list columns or be an ft.Controls, got {got}"
         raise InputError(msg)
     return Controls(cast("Sequence[str]", value))
 
@@ -305,7 +296,7 @@ def _check_queries(name: str, value: object) -> Queries:
     if value is None:
         return Queries()
     if not isinstance(value, Queries):
-        msg = f"{param(name)} must be an ft.Queries, got {short_repr(value)}"
+        msg = f"{param(name)} must be an ft.Queries, got {validation.short_repr(value)}"
         raise InputError(msg)
     return value
 
@@ -364,14 +355,14 @@ class Queries:
     repeats: int | None = _setting(
         "Number of questions to ask a second time, in another order and other batches, to see "
         "whether the answers agree. Default: 20.",
-        check=partial(_optional, partial(check_integer, at_least=0)),
+        check=partial(_optional, partial(validation.check_integer, at_least=0)),
         section=QUERYING,
         kind="integer",
     )
     draws: int = _setting(
         "Answers per question, for a model that answers at random.",
         1,
-        check=partial(check_integer, at_most=MAX_DRAWS),
+        check=partial(validation.check_integer, at_most=MAX_DRAWS),
         section=QUERYING,
         kind="integer",
     )
@@ -379,7 +370,7 @@ class Queries:
         'What the bound of several draws is about: the "population" that the cases were drawn '
         'from, or "these" cases only.',
         "population",
-        check=partial(check_choice, allowed=ABOUT),
+        check=partial(validation.check_choice, allowed=ABOUT),
         choices=ABOUT,
         section=QUERYING,
         flag_help="With --draws: whether the bound is for the population that the cases were "
@@ -387,7 +378,7 @@ class Queries:
     )
     unit: float | None = _setting(
         "Largest difference of two losses that counts, with several draws of graded answers.",
-        check=partial(_optional, partial(check_number, above=0)),
+        check=partial(_optional, partial(validation.check_number, above=0)),
         section=QUERYING,
         kind="number",
         flag_help="With --draws and graded answers: the largest difference of two losses that "
@@ -402,7 +393,7 @@ class Queries:
     )
     limit: int | None = _setting(
         "Maximum number of questions with ``until_sure``, repeated ones included.",
-        check=partial(_optional, check_integer),
+        check=partial(_optional, validation.check_integer),
         section=QUERYING,
         kind="integer",
         flag="query-limit",
@@ -425,7 +416,7 @@ class Queries:
             if self.draws == 1 and value != QUERIES[f"queries.{name}"].default:
                 msg = (
                     f"{param(f'queries.{name}')} must be given with {draws} of 2 or more, got "
-                    f"{short_repr(value)} with 1"
+                    f"{validation.short_repr(value)} with 1"
                 )
                 raise InputError(msg)
 
@@ -463,7 +454,7 @@ class DocumentOptions:
     max_moves: int = _setting(
         "Maximum number of moves in a document; those that add most come first.",
         500,
-        check=partial(check_integer, at_most=MAX_LISTED_MOVES),
+        check=partial(validation.check_integer, at_most=MAX_LISTED_MOVES),
         section=OUTPUT,
         kind="integer",
         flag_help="Maximum number of moves in report and JSON, those that add most; --moves writes "
@@ -484,7 +475,7 @@ class DocumentOptions:
         "Groups with a smaller share of the people are listed but not compared in the rates by "
         "group.",
         0.0,
-        check=partial(check_number, at_least=0, below=1),
+        check=partial(validation.check_number, at_least=0, below=1),
         section=OUTPUT,
         kind="number",
     )
@@ -550,7 +541,7 @@ class AuditSettings:
     missing: str = _setting(
         'Missing values: "error" refuses them, "level" makes them a level of their own.',
         "error",
-        check=partial(check_choice, allowed=MISSING_VALUES),
+        check=partial(validation.check_choice, allowed=MISSING_VALUES),
         choices=MISSING_VALUES,
     )
     levels: Mapping[str, Sequence[object]] | None = _setting(
@@ -627,7 +618,7 @@ class AuditSettings:
     budget: float = _setting(
         "How far people may be moved on average (ε), as a squared distance of the similarity.",
         0.0,
-        check=partial(check_number, at_least=0),
+        check=partial(validation.check_number, at_least=0),
         section=SIMILAR,
         kind="number",
         recorded="budget",
@@ -648,7 +639,7 @@ class AuditSettings:
         "Significance level of the bounds and tests.",
         0.05,
         # from one half on, a lower bound could lie above an upper one
-        check=partial(check_number, above=0, below=0.5),
+        check=partial(validation.check_number, above=0, below=0.5),
         section=BASICS,
         kind="number",
         recorded="alpha",
@@ -665,7 +656,7 @@ class AuditSettings:
         'Which verdict counts: on the "statistic", or on its "attributable" part, the part due to '
         "sensitive features only.",
         "statistic",
-        check=partial(check_choice, allowed=JUDGED),
+        check=partial(validation.check_choice, allowed=JUDGED),
         choices=JUDGED,
         flag_help="Which verdict decides the exit code: on the statistic, or on the part due to "
         "sensitive features only (attributable).",
@@ -674,7 +665,7 @@ class AuditSettings:
     method: str = _setting(
         "Method of the confidence bounds; those of finite-sample hold at every sample size.",
         "finite-sample",
-        check=partial(check_choice, allowed=METHODS),
+        check=partial(validation.check_choice, allowed=METHODS),
         choices=METHODS,
         recorded="method",
     )
@@ -701,7 +692,9 @@ class AuditSettings:
 
         _check_fields(self)
         if self.delta is not None:
-            object.__setattr__(self, "delta", check_threshold(self.delta, self.chosen_loss.range))
+            object.__setattr__(
+                self, "delta", validation.check_threshold(self.delta, self.chosen_loss.range)
+            )
         check_level(self.method, self.alpha, self.n_resamples)
         self._check_units()
         self._check_control_queries()
@@ -913,7 +906,7 @@ def unknown_setting_error(name: object, allowed: Collection[str], what: str) -> 
     """Return the error for a keyword that nothing takes, with the one to pass instead."""
     hint = _hint_at_parameter(str(name), allowed)
     more = f"; {hint}" if hint else ""
-    return InputError(f"{what} got an unexpected parameter {short_repr(name)}{more}")
+    return InputError(f"{what} got an unexpected parameter {validation.short_repr(name)}{more}")
 
 
 def _hint_at_parameter(name: str, allowed: Collection[str]) -> str:
@@ -931,7 +924,7 @@ def _hint_at_parameter(name: str, allowed: Collection[str]) -> str:
         return other
     if other in allowed:
         return f"did you mean {other!r}?"
-    return nearest_hint(name, allowed).removeprefix("; ")
+    return validation.nearest_hint(name, allowed).removeprefix("; ")
 
 
 def check_keywords(function: Callable[P, T]) -> Callable[P, T]:

@@ -18,7 +18,7 @@ import fairtransport as ft
 from fairtransport.access import connect, load
 from fairtransport.access.endpoints import ask_in_parallel
 from fairtransport.access.http_client import as_address
-from fairtransport.access.oracle import DEFAULT_REPEATS, Repeats
+from fairtransport.access.repeats import DEFAULT_REPEATS, Repeats
 
 PEOPLE = people(120)
 QUICK = dict(retries=2, timeout=2.0)

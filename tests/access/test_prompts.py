@@ -12,7 +12,8 @@ from tests.access.faulty import Faulty
 
 import fairtransport as ft
 from fairtransport.access import prompt
-from fairtransport.access.prompt_text import as_answers, as_template
+from fairtransport.access.prompt_replies import as_answers
+from fairtransport.access.prompt_templates import as_template
 from fairtransport.access.prompts import read_prompt
 from fairtransport.report.terminal import print_result
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.audits.alternatives import find_impossible_twins
+from fairtransport.audits.warnings import find_impossible_twins
 from fairtransport.data import build_space
 from fairtransport.data.build import count_shared_people
 from fairtransport.datasets.compas import FEATURES, LABEL, split_compas

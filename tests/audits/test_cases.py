@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.audits.inspect import MAX_LISTED_TWINS, find_case, point_of
+from fairtransport.audits.what_if import MAX_LISTED_TWINS, find_case, point_of
 from fairtransport.data.files import FileSource
 from fairtransport.data.preview import fetch_row, preview_file
 from fairtransport.errors import InputError

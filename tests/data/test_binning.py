@@ -9,19 +9,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.libraries import ENGINES
 from tests.messages import raises
 
 import fairtransport as ft
 from fairtransport.data import build_space
 from fairtransport.data.columns import bin_expression, bin_names, bin_sql, bin_values
 
-ENGINES = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "polars, lazy": pl.LazyFrame,
-    "pyarrow": pa.table,
-    "DuckDB": lambda columns: duckdb.from_arrow(pa.table(columns)),
-}
 AGES = {"g": ["a"] * 6, "age": [24.9, 25.0, 44.0, 45.0, None, float("nan")]}
 
 

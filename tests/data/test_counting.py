@@ -1,6 +1,5 @@
 """One group-by: weights, zero counts, missing values, data that cannot be counted."""
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,17 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.libraries import ENGINES
 
 import fairtransport as ft
 from fairtransport.data import build_space
 
-ENGINES = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "polars, lazy": pl.LazyFrame,
-    "pyarrow": pa.table,
-    "DuckDB": lambda columns: duckdb.from_arrow(pa.table(columns)),
-}
 GROUPS = {"g": ["a", "b", "a", "b"], "x": [1, 1, 2, 2]}
 
 

@@ -16,7 +16,7 @@ import fairtransport as ft
 from fairtransport.cli import main
 from fairtransport.data.database import Database
 from fairtransport.explain.moves import encode_moves
-from fairtransport.report.sections.who import move_count_sentence
+from fairtransport.report.sections.moves import move_count_sentence
 from fairtransport.report.terminal import print_moves
 
 RNG = np.random.default_rng(3)

@@ -8,8 +8,8 @@ import pytest
 from fairtransport._core.schema import Doc, json_schema
 from fairtransport.documents.audit import AuditSummary
 from fairtransport.report import render
-from fairtransport.report.rendering import SECTIONS
-from fairtransport.report.sections import Section, certainty
+from fairtransport.report.sections import SECTIONS, certainty
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from tests.report.samples import sample
 

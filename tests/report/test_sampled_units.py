@@ -7,7 +7,7 @@ import pytest
 from fairtransport.report import render, text
 from fairtransport.report.sections import comparison as compared
 from fairtransport.report.sections import family as families
-from fairtransport.report.sections import finding, groups, who
+from fairtransport.report.sections import finding, groups, moves
 from fairtransport.report.terminal import print_comparison, print_family
 from tests.report.samples import EQUAL_HOUSEHOLDS, HOUSEHOLDS, WEIGHTED, of_units, sample
 
@@ -60,16 +60,16 @@ def test_audits_of_one_family_may_sample_different_units():
 def test_weighted_numbers_are_not_said_to_be_people(units):
     audit, comparison, _ = of_units(units)
     audit = replace(audit, moved=96.4)
-    assert who.moved_sentence(audit) == (
+    assert moves.moved_sentence(audit) == (
         "6.1 % of 1,584 people (weighted) are swapped with someone similar who has a higher loss."
     )
-    assert who.fractions_sentence(audit) == (
+    assert moves.fractions_sentence(audit) == (
         "Numbers of moved people are weighted so that all people together count as 1,584: they "
         "need not be whole."
     )
     assert "1,584, 6.1 % of them moved (weighted)" in str(audit)
     assert "how many of them (weighted) would be misclassified" in render(comparison, "markdown")
     plain = replace(audit, units=HOUSEHOLDS, moved=96.0)
-    assert who.moved_sentence(plain) == who.moved_sentence(sample(moved=96.0))
-    assert who.fractions_sentence(plain) is None
+    assert moves.moved_sentence(plain) == moves.moved_sentence(sample(moved=96.0))
+    assert moves.fractions_sentence(plain) is None
     assert "weighted" not in render(replace(comparison, units=HOUSEHOLDS), "markdown")

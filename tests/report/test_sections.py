@@ -8,7 +8,7 @@ from fairtransport.documents.audit import CurvePoint
 from fairtransport.report import text as disclosure
 from fairtransport.report.sections import certainty as depends
 from fairtransport.report.sections import certainty as sure
-from fairtransport.report.sections import finding, who
+from fairtransport.report.sections import finding, moves
 from fairtransport.report.sections import finding as notes
 from fairtransport.report.sections.appendix import GLOSSARY, facts
 from tests.report.samples import sample, with_budget
@@ -105,7 +105,7 @@ def test_budget_and_scope_and_guarantee():
     assert "would find nothing more" in depends.budget_sentence(sample())
     flat = sample(budget_curve=(CurvePoint(0.0, 0.1), CurvePoint(1.0, 0.2)), price=0.0)
     assert "adds 0 to" in depends.budget_sentence(flat)
-    assert "nothing can be certified" in who.scope_meaning(with_budget())
+    assert "nothing can be certified" in moves.scope_meaning(with_budget())
     assert "approximate" in sure.guarantee_meaning(sample(guarantee="asymptotic"))
     assert "at every sample size" in sure.guarantee_meaning(sample())
     for guarantee in sure.GUARANTEES:
@@ -123,7 +123,7 @@ def test_what_is_left_out_is_said_once():
 
 
 def test_nothing_calls_a_model_fair():
-    said = [*GLOSSARY.values(), finding.CAUTION, sure.NOT_SAID, *who.SCOPES.values()]
+    said = [*GLOSSARY.values(), finding.CAUTION, sure.NOT_SAID, *moves.SCOPES.values()]
     said += [finding.verdict_sentence(sample(verdict=v)) for v in ("rejected", "certified", None)]
     assert not [sentence for sentence in said if "is fair" in sentence]
 
@@ -157,16 +157,16 @@ def test_an_approximate_level_is_called_so():
 
 def test_nothing_found_claims_no_more_than_the_budget():
     none = sample(statistic=0.0, moved=0.0, moves=())
-    assert who.moved_sentence(none) == (
+    assert moves.moved_sentence(none) == (
         "No move that this budget allows leads to a higher loss for any of the 1,584 people."
     )
 
 
 def test_twins_that_were_asked_about_are_compared_with_too():
     observed = sample(target_scope="observed")
-    assert "audit data and with the twins of these" in who.scope_meaning(observed)
+    assert "audit data and with the twins of these" in moves.scope_meaning(observed)
     without = sample(target_scope="observed", points=131)
-    assert "with people in the audit data. The" in who.scope_meaning(without)
+    assert "with people in the audit data. The" in moves.scope_meaning(without)
 
 
 def test_a_higher_prediction_is_not_called_worse():
@@ -178,17 +178,17 @@ def test_a_higher_prediction_is_not_called_worse():
     said = [
         finding.meaning(outcome),
         finding.meaning(nothing),
-        who.moved_sentence(outcome),
-        who.moved_sentence(nothing),
+        moves.moved_sentence(outcome),
+        moves.moved_sentence(nothing),
         finding.caution(outcome),
-        who.flows_meaning(outcome),
+        moves.flows_meaning(outcome),
     ]
     assert said[0].startswith(
         "Thought experiment: the mean prediction would rise from 0.3340 to 0.3946"
     )
     assert "who has a higher prediction" in said[2]
     assert not [sentence for sentence in said if "worse" in sentence or "better" in sentence]
-    titles = [column.title for column in who.moves_table(outcome).columns]
+    titles = [column.title for column in moves.moves_table(outcome).columns]
     assert "Loss" not in titles
 
 
@@ -199,9 +199,9 @@ def test_what_a_shared_document_does_not_tell_is_not_claimed():
     )
     assert disclosure.hidden_moves_sentence(shared) == "Moves of about 10 people are not shown."
     assert disclosure.hidden_moves_sentence(sample()) is None
-    assert "when the moves shown are made" in who.flows_meaning(shared)
-    assert who.groups_table(shared).caption == "Groups, of the moves shown"
-    cells = [cell.text for row in who.groups_table(shared).rows for cell in row]
+    assert "when the moves shown are made" in moves.flows_meaning(shared)
+    assert moves.groups_table(shared).caption == "Groups, of the moves shown"
+    cells = [cell.text for row in moves.groups_table(shared).rows for cell in row]
     assert "0" not in cells
     assert "0 shown" in cells
     silent = replace(shared, provenance=replace(shared.provenance, seed=None))
@@ -211,12 +211,12 @@ def test_what_a_shared_document_does_not_tell_is_not_claimed():
 def test_rounded_numbers_are_not_said_to_be_exact():
     shared = replace(with_budget(), moved=0.0, statistic=0.0, worst_case_risk=0.33)
     shared = replace(shared, baseline_risk=0.33, points=None, observed_points=None, queried=None)
-    assert who.moved_sentence(shared).startswith("Fewer than 5 of 1,584 people are swapped")
+    assert moves.moved_sentence(shared).startswith("Fewer than 5 of 1,584 people are swapped")
     assert "would stay at about" in finding.meaning(shared)
     assert dict(facts(shared))["Distinct points"] == "left out"
     assert dict(facts(shared))["Questions asked of the model"] == "left out"
     assert "about" in finding.meaning(with_budget())
-    assert who.moved_sentence(with_budget()).startswith("About ")
+    assert moves.moved_sentence(with_budget()).startswith("About ")
 
 
 def test_a_bound_that_was_rounded_to_delta_says_what_the_verdict_says():
@@ -236,12 +236,12 @@ def test_disagreement_stands_beside_the_verdict_only_where_it_is_much():
 
 
 def test_scores_of_two_classes_are_one_number_with_the_same_decimals():
-    table = who.moves_table(with_budget())
+    table = moves.moves_table(with_budget())
     row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
     assert row["Score of the last class"].text == "0.700 → 0.450"
     assert row["Loss"].text == "0.3567 → 0.8000"
-    assert "half way through a profile" in who.fractions_sentence(with_budget())
-    assert who.fractions_sentence(sample()) is None
+    assert "half way through a profile" in moves.fractions_sentence(with_budget())
+    assert moves.fractions_sentence(sample()) is None
 
 
 def test_both_features_are_said_to_be_needed_only_of_people_who_are_counted():

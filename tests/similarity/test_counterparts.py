@@ -10,13 +10,13 @@ import pytest
 import fairtransport as ft
 from fairtransport.errors import FairtransportError
 from fairtransport.similarity.column_kinds import ColumnKind, score_column
-from fairtransport.similarity.counterpart_maps import Uniforms, couple_codes
-from fairtransport.similarity.gate import (
+from fairtransport.similarity.counterpart_gate import (
     _shuffle_groups,
     find_detectable_shift,
     prepare_scores,
     run_gate,
 )
+from fairtransport.similarity.counterpart_maps import Uniforms, couple_codes
 
 
 def draw(n=1500, seed=0):
@@ -160,7 +160,7 @@ def test_the_gate_is_the_permutation_test_of_scipy():
 
 
 def test_groups_are_shuffled_within_cells():
-    from fairtransport.similarity.gate import _shuffle_groups
+    from fairtransport.similarity.counterpart_gate import _shuffle_groups
 
     rng = np.random.default_rng(0)
     cells, groups = rng.integers(0, 5, 200), rng.integers(0, 3, 200).astype(np.int8)

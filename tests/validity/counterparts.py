@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.stats import poisson
 
 import fairtransport as ft
-from fairtransport.similarity.gate import prepare_scores, run_gate
+from fairtransport.similarity.counterpart_gate import prepare_scores, run_gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

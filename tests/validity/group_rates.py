@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairtransport.inference.rate_intervals import rate_intervals
+from fairtransport.inference.simultaneous_intervals import rate_intervals
 
 ALPHA, SAMPLES = 0.05, 1000
 REFERENCES = ("largest", "highest")

@@ -1,8 +1,13 @@
-"""Variables of the environment that packages we load read."""
+"""The environment: a variable that packages read, and which packages are installed."""
 
 from __future__ import annotations
 
 import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def check_environment() -> None:
@@ -15,3 +20,27 @@ def check_environment() -> None:
 
         msg = f"the variable SOURCE_DATE_EPOCH must be a whole number, got {epoch[:60]!r}"
         raise InputError(msg) from None
+
+
+@cache
+def get_version(package: str) -> str:
+    """Return the version of an installed package."""
+    from importlib.metadata import version
+
+    return version(package)
+
+
+@cache
+def _list_modules() -> Mapping[str, list[str]]:
+    """Return the packages of every module that can be imported."""
+    from importlib.metadata import packages_distributions
+
+    return packages_distributions()
+
+
+def find_package(module: str) -> str | None:
+    """Return the package that a module is from; None if it is from none."""
+    if module not in _list_modules():
+        _list_modules.cache_clear()  # it may have been installed since
+    packages = _list_modules().get(module)
+    return None if packages is None else packages[0]

@@ -32,8 +32,6 @@ def write_text(path: Path, text: str, parameter: str = "path") -> Path:
 def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
     """Replace a file as a whole: after a crash it is either the old one or the new one.
 
-    Notes
-    -----
     The bytes go into a draft beside the target, to the disk by ``fsync``, and only then get its
     name. Where the system allows it the draft has no name of its own before, so that a killed
     process leaves nothing behind.
@@ -250,8 +248,6 @@ def describe_unpacked_limit(limit: int) -> str:
 def unpacked_sizes(archive: Path | BytesIO, limit: int, *, inner: bool = True) -> dict[str, int]:
     """Return the unpacked size of each file of a zip archive.
 
-    Notes
-    -----
     Both the declared and the real sizes must be within the limit; a file of which the two differ
     is damaged.
     """

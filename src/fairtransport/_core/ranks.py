@@ -19,8 +19,6 @@ MAX_DENSE_KEY = 4
 def number_rows(columns: Sequence[IntArray]) -> IntArray:
     """Return the rank of each row among the distinct rows.
 
-    Notes
-    -----
     Columns are combined into one key, like the digits of a number. Before the key would exceed 62
     bits it is replaced by its ranks, which keep the order. Whole rows are never sorted.
     """

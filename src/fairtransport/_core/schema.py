@@ -50,8 +50,6 @@ def to_json_text(value: object) -> str:
 def json_schema(kind: type, title: str) -> Schema:
     """Return the JSON Schema (draft 2020-12) of a dataclass whose fields all have a `Doc`.
 
-    Notes
-    -----
     Every field is required and no other is allowed. An object is described by the first line of its
     docstring.
     """

@@ -89,8 +89,6 @@ class Units:
     def is_adaptive(self) -> bool:
         """Whether stakes may follow the past: weights have a known limit, or are all equal.
 
-        Notes
-        -----
         Given unequal sizes that may tell something of the gains, whoever has seen the units of
         small gains knows that those of large gains are to come.
         """
@@ -162,8 +160,6 @@ class Units:
     def among(self, points: BoolArray) -> Units:
         """Return the part of each unit that is at some points, as far as there is any.
 
-        Notes
-        -----
         A unit's weight is then that of its members there. Units that have some are independent
         draws again, and the mean of a value over them is its mean among the people there.
         """

@@ -44,9 +44,9 @@ def short_repr(value: object, width: int = 60) -> str:
     return shorten(text, width)
 
 
-def describe_error(error: BaseException, width: int = 200) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the type and text of somebody else's error, shortened."""
-    return shorten(f"{type(error).__name__}: {error_text(error) or 'no reason given'}", width)
+    return shorten(f"{type(error).__name__}: {error_text(error) or 'no reason given'}", 200)
 
 
 def error_sentence(error: BaseException) -> str | None:

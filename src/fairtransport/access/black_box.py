@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fairtransport._core.packages import find_package, get_version
+from fairtransport._core.environment import find_package, get_version
 from fairtransport._core.validation import describe_error, is_among, short_repr
 from fairtransport.errors import FairtransportError, InputError, ModelError, option, param
 
@@ -801,8 +801,6 @@ def align_answers(name: str, points: object, answers: object) -> object:
 def find_identity(box: BlackBox) -> str:
     """Return the identity of a black box; raise if it has none.
 
-    Notes
-    -----
     A box that has one (endpoints, prompts, files) is believed. The identity of an estimator is the
     hash of its content with the versions of the packages that its code is from. An estimator with
     code from elsewhere, whose changes no hash would show, has none; neither has a callable.
@@ -867,8 +865,6 @@ CATEGORICAL = re.compile(r"\[categorical_feature: ([\d,]+)\]")
 def find_categories(model: object) -> dict[int, list[Value]]:
     """Return the categories of a model's columns by position; empty if it keeps none.
 
-    Notes
-    -----
     LightGBM's boosters keep the categories of pandas columns in the columns' order, and the
     positions of these among their parameters.
     """

@@ -37,8 +37,6 @@ T = TypeVar("T")
 class Endpoint(BlackBox):
     """A model behind an address.
 
-    Notes
-    -----
     A new protocol is a subclass with `protocol` and `ask`; batches, parallel requests, retries, the
     query log and every check are shared.
     """
@@ -130,8 +128,6 @@ def ask_in_parallel(
 ) -> Iterator[tuple[int, Result]]:
     """Yield the index and result of each part as it arrives, ``at_a_time`` in parallel.
 
-    Notes
-    -----
     A part counts as under way until the caller has taken its result and asks for the next, so that
     at most ``at_a_time`` results are lost when the program is killed. When one part fails no
     further part is started; those under way are still yielded, then the error is raised.
@@ -455,8 +451,6 @@ class OpenInference(Endpoint):
     def _columns(self, points: pd.DataFrame) -> list[Tensor]:
         """Return each column as a tensor, of the type that the server declares or a guessed one.
 
-        Notes
-        -----
         Some servers take (n,) tensors and some (n, 1): the declared shape decides, else (n, 1).
         """
         by_name = {str(tensor.get("name")): tensor for tensor in self.inputs}

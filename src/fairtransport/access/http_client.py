@@ -117,8 +117,6 @@ class Client:
     def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
         """Return the status and the content of a response, after retries.
 
-        Notes
-        -----
         urllib3 repeats requests that fail before an answer begins; one that breaks off in the
         middle is repeated here, from the same number of tries.
         """

@@ -115,8 +115,6 @@ def is_mlflow_folder(path: str | Path) -> bool:
 def read_mlflow_folder(path: str, allowed: Permissions) -> FolderModel:
     """Return the model of an MLflow folder.
 
-    Notes
-    -----
     It is read by its scikit-learn flavour (a skops file, or a pickle where these are allowed) or
     its ONNX flavour. Types that the folder itself calls trusted are not trusted for that.
     """

@@ -14,13 +14,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from fairtransport._core.files import (
-    TooLargeError,
-    describe_unpacked_limit,
-    is_file,
-    max_unpacked_bytes,
-    unpacked_sizes,
-)
+from fairtransport._core import files
 from fairtransport._core.validation import check_integer, describe_error, short_repr
 from fairtransport.access.black_box import Estimator
 from fairtransport.errors import InputError, ModelError, param
@@ -48,7 +42,7 @@ class Permissions:
 
 def existing_file(path: str) -> Path:
     """Return the path of an existing file."""
-    if not is_file(Path(path)):
+    if not files.is_file(Path(path)):
         msg = f"{param('path')} must be an existing file, got {short_repr(path)}"
         raise InputError(msg)
     return Path(path)
@@ -203,7 +197,7 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
         msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
         raise ModelError(msg) from error
     data = bytes_of(file)
-    limit = max_unpacked_bytes(len(data))
+    limit = files.max_unpacked_bytes(len(data))
     if allowed.max_unpacked is not None:
         limit = check_integer("max_unpacked", allowed.max_unpacked)
     with reading(file):
@@ -220,7 +214,7 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
             )
             raise ModelError(msg)
         if not _fits(data, limit):
-            msg = f"{file.name!r} {describe_unpacked_limit(limit)}"
+            msg = f"{file.name!r} {files.describe_unpacked_limit(limit)}"
             raise ModelError(msg)
         types = io.get_untrusted_types(data=data)
     unknown = sorted(set(types).difference(REVIEWED, allowed.trusted))
@@ -237,13 +231,11 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
 def _fits(data: bytes, limit: int) -> bool:
     """Return whether a skops file unpacks within a limit.
 
-    Notes
-    -----
     The schema is walked as the loader will walk it: each mention of a file counts with its size.
     """
     try:
-        sizes = unpacked_sizes(BytesIO(data), limit)
-    except TooLargeError:
+        sizes = files.unpacked_sizes(BytesIO(data), limit)
+    except files.TooLargeError:
         return False
     with ZipFile(BytesIO(data)) as archive:
         parts = [json.loads(archive.read("schema.json"))]
@@ -279,8 +271,6 @@ def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
 def cast(values: Sequence[object], dtype: np.dtype[np.generic], who: str, name: str) -> Values:
     """Return values in a type; raise for those that it cannot hold exactly.
 
-    Notes
-    -----
     Truth values are the numbers 0 and 1 and the other way round. A missing value is NaN among
     floats and an error elsewhere. Numbers are rounded to the precision of the type.
     """

@@ -27,7 +27,6 @@ from fairtransport.access.answers import (
     all_classes,
     as_array,
     as_list,
-    ask,
     ask_in_parts,
     check_logged,
     check_no_fractions,
@@ -41,15 +40,20 @@ from fairtransport.access.answers import (
     tells_labels,
     truth_at,
 )
-from fairtransport.access.black_box import Estimator, check_box, find_identity, has_notes, layers
-from fairtransport.access.cache import CachedModel
+from fairtransport.access.black_box import find_identity, has_notes
 from fairtransport.access.query_log import (
-    Recorded,
     System,
     describe_box,
     find_log,
     is_recorded,
     write_question,
+)
+from fairtransport.access.repeats import (
+    Repeats,
+    count_contradictions,
+    same_answer,
+    second_box,
+    split_repeats,
 )
 from fairtransport.data.columns import Value, sort_levels
 from fairtransport.data.controls import add_columns
@@ -222,8 +226,6 @@ class Oracle:
     def ask_again(self, space: SampleSpace, count: int, rng: np.random.Generator) -> Repeats:
         """Ask random questions a second time, and count the answers that differ.
 
-        Notes
-        -----
         The log is not used: it would give the first answer again. The order and the batches are
         others than before, so that answers by position or by batch differ too. What may be
         concluded from the count is in ``docs/theory.md``, "Asked a second time".
@@ -243,7 +245,8 @@ class Oracle:
         ask_part = self._build_asker(space, box, rows, classes, self.positive(space, classes))
         before = as_list(self.books[0].look_up(questions)[sample])
         differed = 0
-        for part in split_repeats(box, range(len(sample))):
+        batches = split_repeats(box, range(len(sample)))
+        for part in chain.from_iterable(split_questions(box, batch) for batch in batches):
             for places, now in ask_part(part):
                 pairs = zip([before[place] for place in places], as_list(now), strict=True)
                 differed += sum(not same_answer(*pair) for pair in pairs)
@@ -451,6 +454,8 @@ class AnswerBook:
 
 AskPart: TypeAlias = Callable[[Sequence[int]], Iterator[tuple[Sequence[int], Values]]]
 """Asks about questions by their places, and yields some places and answers after the other."""
+
+
 MAX_POINTS_PER_CALL = 1_000_000
 """Points that a model in this process receives at once, so that its frame stays small."""
 LOGGED_BATCH_SIZE = 64
@@ -470,20 +475,6 @@ def split_questions(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]
     if size is None or box.is_streaming:
         return [places] if places else []
     return [places[start : start + size] for start in range(0, len(places), size)]
-
-
-def split_repeats(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]:
-    """Return batches of questions that are asked again, of 2 to 4 questions.
-
-    In a small batch an answer that depends on the rest of its batch is most likely to differ. A
-    single question is no batch: some models answer one row in another shape.
-    """
-    if box.points_per_call == 1:
-        return split_questions(box, places)
-    starts = range(0, max(1, len(places) - 1), 3)
-    ends = [*starts[1:], len(places)]
-    batches = [places[start:end] for start, end in zip(starts, ends, strict=True)]
-    return [part for batch in batches for part in split_questions(box, batch)]
 
 
 def ask_all(box: BlackBox, count: int, ask_part: AskPart) -> Values:
@@ -554,62 +545,6 @@ def _where(log: QueryLog, answers: Sized, total: int) -> str:
     return f"{len(answers)} of {total} answers are in {log.name}: run the same audit again to go on"
 
 
-DEFAULT_REPEATS = 20
-"""Questions that a model is asked a second time, unless told."""
-TOLERANCE = 1e-6
-"""How far a score may be from what it was: sums depend on how many points are asked at once."""
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """Questions that were asked a second time, and how many of them got another answer.
-
-    A model in this process is asked again as a check of how it is called: that all answers
-    agree is what everybody expects there, and not ``worth_telling``.
-    """
-
-    count: int = 0
-    differed: int = 0
-    contradictions: int = 0
-    worth_telling: bool = True
-
-
-def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
-    """Count the points whose label an estimator does not give the largest score."""
-    model = next((layer for layer in layers(box) if isinstance(layer, Estimator)), None)
-    if model is None:
-        return 0
-    try:
-        classes = model.classes
-        has_both = all(hasattr(model.model, name) for name in ("predict", "predict_proba"))
-        if classes is None or not has_both:
-            return 0
-        labels, scores = (
-            ask(model, points, len(points), kind, classes, None) for kind in ("label", "score")
-        )
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the audit needs one of the two alone
-        return 0
-    own = scores[np.arange(len(labels)), [classes.index(label) for label in labels.tolist()]]
-    return int(np.sum(own < scores.max(axis=1) - TOLERANCE))
-
-
-def count_repeats(box: BlackBox | None, repeats: int | None, limit: int | None = None) -> int:
-    """Return how many questions to ask again: at most a third of the limit on questions.
-
-    Notes
-    -----
-    A log alone cannot be asked again, and a model that answers at random need not be.
-    """
-    if box is None or box.answers_at_random:
-        return 0
-    if any(isinstance(layer, Recorded) for layer in layers(box)):
-        return 0
-    count = DEFAULT_REPEATS if repeats is None else repeats
-    return count if limit is None else min(count, limit // 3)
-
-
 def check_not_random(name: str, box: BlackBox | None) -> None:
     """Check that a model does not declare that it answers at random."""
     if box is not None and box.answers_at_random:
@@ -628,18 +563,3 @@ def check_no_controls(name: str, box: BlackBox | None) -> None:
             "`audit` alone takes them"
         )
         raise InputError(msg)
-
-
-def second_box(box: BlackBox) -> BlackBox:
-    """Return the box to ask again: a cached model has a second cache."""
-    cached = next((layer for layer in layers(box) if isinstance(layer, CachedModel)), None)
-    return box if cached is None else check_box(cached.second)
-
-
-def same_answer(before: object, now: object) -> bool:
-    """Return whether two answers are the same up to rounding."""
-    if isinstance(before, float | list) and isinstance(now, float | list):
-        return np.shape(before) == np.shape(now) and np.allclose(
-            before, now, rtol=TOLERANCE, atol=TOLERANCE
-        )
-    return bool(before == now)

@@ -18,14 +18,12 @@ from fairtransport._core.validation import check_integer, check_number, short_re
 from fairtransport.access.endpoints import Endpoint
 from fairtransport.access.http_client import Client, Limits, RefusedError, as_address, as_token
 from fairtransport.access.model_files import bytes_of, existing_file, reading
-from fairtransport.access.prompt_text import (
+from fairtransport.access.prompt_replies import TOKENS, Answers, as_answers
+from fairtransport.access.prompt_templates import (
     EDITED,
-    TOKENS,
     UNEDITED,
-    Answers,
     Template,
     Wording,
-    as_answers,
     as_edits,
     as_template,
 )

@@ -135,8 +135,6 @@ class QueryLog:
     def _connect(self, *, read_only: bool) -> sqlite3.Connection:
         """Return a connection to the file, checked.
 
-        Notes
-        -----
         Others may write to the log at the same time; a connection waits for them up to
         ``MAX_LOCK_SECONDS``.
         """
@@ -257,8 +255,6 @@ class Store:
     ) -> dict[QuestionKey, object]:
         """Return a system's answers to questions, by question and draw.
 
-        Notes
-        -----
         Few questions are looked up singly, so that streams do not read the whole log each time.
         """
         if len(questions) > MAX_SINGLE_LOOKUPS:
@@ -286,8 +282,6 @@ class Store:
     ) -> dict[QuestionKey, object]:
         """Write answers, all of them or none, and return the stored ones.
 
-        Notes
-        -----
         Where another process was faster, its answer stays.
         """
         key, connection = system.key, self.connection

@@ -17,13 +17,13 @@ from fairtransport.app.roles import (
     CASE,
     COUNTS,
     LABEL,
-    MAX_DECISIONS,
     PREDICTION,
     SCORE,
     SENSITIVE,
     UNUSED,
     guess_good,
     guess_roles,
+    is_decision_list,
 )
 from fairtransport.audits import compare
 from fairtransport.audits.from_text import AuditRequest, ModelSource
@@ -247,16 +247,9 @@ def good_column(table: Table, entries: Mapping[str, str]) -> int | None:
     return at if at is not None and is_decision_list(table.columns[at]) else None
 
 
-def is_decision_list(column: ColumnPreview) -> bool:
-    """Say whether a column has so few values that they can be listed as decisions."""
-    return 1 < column.distinct <= MAX_DECISIONS
-
-
 def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
     """Return what is counted, as far as the form is filled in.
 
-    Notes
-    -----
     With true outcomes in the words of the decisions, wrong decisions. Otherwise, in the file alone,
     the bad one of two decisions; asked of a model, the good one, which people who are worse off
     would get as someone else.

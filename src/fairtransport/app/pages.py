@@ -22,7 +22,6 @@ from fairtransport.app.form import (
     fill,
     find_measure,
     good_column,
-    is_decision_list,
     is_scaled,
     limit_means,
     roles_of,
@@ -38,6 +37,7 @@ from fairtransport.app.roles import (
     MAX_GROUPS,
     SENSITIVE,
     UNUSED,
+    is_decision_list,
     is_group_name,
 )
 from fairtransport.app.uploads import MAX_UPLOAD_BYTES, Upload, read_form, too_large_sentence

@@ -13,18 +13,14 @@ import numpy as np
 from fairtransport.app.form import FIELD_NAMES, PER_CENT, decision_name
 from fairtransport.audits import AuditResult
 from fairtransport.audits.from_text import JSON_FILE, REPORT_FILE
-from fairtransport.audits.inspect import find_case, look_at, point_of
+from fairtransport.audits.what_if import find_case, look_at, point_of
 from fairtransport.data.files import FileSource
 from fairtransport.data.preview import fetch_row, preview_file
 from fairtransport.documents.verdicts import comparison_row
 from fairtransport.explain.groups import SELECTION
 from fairtransport.explain.moves import Profiles, build_moves_columns, encode_moves
-from fairtransport.report import render
-from fairtransport.report.sections.comparison import (
-    NOT_SAID,
-    comparison_title,
-    difference_sentence,
-)
+from fairtransport.report import render, tables
+from fairtransport.report.sections.comparison import NOT_SAID, comparison_title, difference_sentence
 from fairtransport.report.sections.decisions import (
     NOT_TRAINED_ON,
     RANDOM_SAMPLE,
@@ -42,16 +38,8 @@ from fairtransport.report.sections.decisions import (
 )
 from fairtransport.report.sections.finding import confidence, meaning, verdict_title
 from fairtransport.report.sections.groups import rate_table
+from fairtransport.report.sections.moves import moved_sentence, moves_table
 from fairtransport.report.sections.rates import decision_lines as rate_lines
-from fairtransport.report.sections.who import moved_sentence, moves_table
-from fairtransport.report.tables import (
-    Cell,
-    Table,
-    changes_cell,
-    columns_of,
-    people_cell,
-    profile_cell,
-)
 from fairtransport.report.text import (
     DOWN,
     ERROR,
@@ -73,7 +61,7 @@ if TYPE_CHECKING:
     from fairtransport.app.form import Measure
     from fairtransport.audits import Comparison
     from fairtransport.audits.from_text import AuditRequest
-    from fairtransport.audits.inspect import Case, Twin
+    from fairtransport.audits.what_if import Case, Twin
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.explain.moves import Prediction
 
@@ -139,12 +127,12 @@ def _capital(text: str) -> str:
 class CaseView:
     """One person: who they are, the decision, and what it would be as someone else."""
 
-    profile: Cell
+    profile: tables.Cell
     label: str | None
     decision: str
     lead: str
     sentences: tuple[str, ...]
-    others: Table | None
+    others: tables.Table | None
     listed: int
     comparable: int
     people: int
@@ -158,7 +146,7 @@ def view_case(case: Case, words: DecisionWords, sensitive: tuple[str, ...]) -> C
     )
     label = None if case.label is None else value_text(case.label)
     return CaseView(
-        profile=profile_cell(case.profile), label=label, decision=own,
+        profile=tables.profile_cell(case.profile), label=label, decision=own,
         lead=_lead(case, twins, words, sensitive),
         sentences=tuple(_alternatives(case, twins, words, sensitive)),
         others=_others_table(case, twins, words) if twins else None,
@@ -219,7 +207,7 @@ def _changes(twin: Twin) -> str:
     return ", ".join(f"{visible(name)} {value_text(twin.profile[name])}" for name in twin.changed)
 
 
-def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> Table:
+def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> tables.Table:
     """Return those with whom a case is compared, other decisions first."""
     is_far = any(one.cost > 0 for one in twins)
     titles = [
@@ -230,17 +218,17 @@ def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> Table:
     ]
     rows = tuple(
         (
-            changes_cell(case.profile, one.profile, one.changed)
+            tables.changes_cell(case.profile, one.profile, one.changed)
             if one.changed
-            else Cell("the same in every column"),
-            Cell(words.text(one.prediction)),
-            *([Cell(value_text(one.cost), one.cost)] if is_far else []),
-            people_cell(float(one.people)),
+            else tables.Cell("the same in every column"),
+            tables.Cell(words.text(one.prediction)),
+            *([tables.Cell(value_text(one.cost), one.cost)] if is_far else []),
+            tables.people_cell(float(one.people)),
         )
         for one in twins
     )
     numeric = ["Distance²", "People in the file with these values"]
-    return Table("twins", "Compared with", columns_of(titles, numeric), rows)
+    return tables.Table("twins", "Compared with", tables.columns_of(titles, numeric), rows)
 
 
 SHORT, MOVES, LINE, CODE = "report.md", "moves.csv", "audit.sh", "audit.py"
@@ -270,7 +258,7 @@ class Finding:
     rows: tuple[FindingRow, ...] = ()
     lines: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
-    rates: tuple[Table, ...] = ()
+    rates: tuple[tables.Table, ...] = ()
     not_said: tuple[str, ...] = ()
     advice: str | None = None
     next_settings: dict[str, Any] | None = None
@@ -336,7 +324,7 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     return (*lines, f"Found {share}; at least {least}{most}, {each}{sure}{tail}.")
 
 
-def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[Table]:
+def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[tables.Table]:
     """Yield how often the groups of each sensitive feature get the decision, without ratios."""
     for at, comparison in enumerate(summary.group_metrics):
         for rate in comparison.rates if len(comparison.features) == 1 else ():
@@ -394,7 +382,7 @@ class Look:
     applicability: str | None
     in_words: str
     moved: str
-    moves: Table
+    moves: tables.Table
 
 
 class ResultViews:

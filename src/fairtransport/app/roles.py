@@ -62,7 +62,7 @@ YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "f
 def guess_roles(columns: Sequence[ColumnPreview], rows: int) -> dict[str, str]:
     """Return what each column probably is; one that says nothing of itself describes a case."""
     roles = {column.name: _guess_alone(column, rows) for column in columns}
-    free = [one for one in columns if roles[one.name] == CASE and _is_short_list(one)]
+    free = [one for one in columns if roles[one.name] == CASE and is_decision_list(one)]
     decision = next(
         (one for rank in range(len(DECISION_WORDS) + 1) for one in free if _is_decision(one, rank)),
         None,
@@ -147,7 +147,8 @@ def _reads_as_date(text: str) -> bool:
     return not text.isdecimal()  # 20240131 is a number too
 
 
-def _is_short_list(column: ColumnPreview) -> bool:
+def is_decision_list(column: ColumnPreview) -> bool:
+    """Say whether a column has so few values that they can be listed as decisions."""
     return 1 < column.distinct <= MAX_DECISIONS
 
 

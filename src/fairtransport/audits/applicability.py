@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport._core.notes import Count, Figure, Mean, Note
 from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
-from fairtransport.access.oracle import TOLERANCE
+from fairtransport.access.repeats import TOLERANCE
 from fairtransport.audits.rates import why_untestable
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
@@ -60,8 +60,6 @@ class Obstacle:
 def find_obstacle(result: AuditResult) -> Obstacle | None:
     """Return the first thing that makes an audit's verdict empty; None if nothing does.
 
-    Notes
-    -----
     That hardly anybody has anyone to be compared with does not take back a rejection, which so
     few can be enough for. All others hold whatever the sample says of ψ.
     """
@@ -224,8 +222,6 @@ def _equal_losses(result: AuditResult) -> Obstacle | None:
 def _random(result: AuditResult) -> Obstacle | None:
     """Return the obstacle of a model that gave other answers when it was asked again.
 
-    Notes
-    -----
     A maximum over twins of noisy losses is above the largest mean: without any bias at all ψ would
     be positive, and a rejection of δ-fairness would accuse chance.
     """
@@ -326,8 +322,6 @@ def find_limit_below_delta(result: AuditResult) -> float | None:
 def find_largest_statistic(result: AuditResult) -> float | None:
     """Return what ψ is at most, whatever the model answers about others; None without limits.
 
-    Notes
-    -----
     Nobody can be moved to a larger loss than the largest there can be, and only people who have
     twins can be moved where there are no other moves.
     """
@@ -344,8 +338,6 @@ def find_largest_statistic(result: AuditResult) -> float | None:
 def _same_answers(result: AuditResult) -> Obstacle | None:
     """Return the obstacle of a model that answers alike whatever the sensitive features.
 
-    Notes
-    -----
     With a budget people are compared with others than twins, and what these add is a finding; a
     note says then that no sensitive feature changed an answer. Of people who were not asked about
     nothing is known, unless the asking stopped at a certificate.

@@ -222,8 +222,6 @@ def compare_with(
 ) -> Comparison:  # fmt: skip
     """Compare models as the settings say; the other arguments are those of `compare`.
 
-    Notes
-    -----
     All audits share one space and one geometry, so that differences of their gains are about the
     same people point by point.
     """

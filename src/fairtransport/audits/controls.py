@@ -181,8 +181,6 @@ def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) 
 def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> EditShifts | None:
     """Ask about twins and control edits in one run and in random order; None without controls.
 
-    Notes
-    -----
     The oracle keeps the answers: whoever asks about the space afterwards has them all.
     """
     controls = settings.chosen_controls
@@ -278,8 +276,6 @@ def build_shift_law(
 ) -> DifferenceLaw:
     """Return what people say about the difference of their (2, K) mean shifts, in [0, width].
 
-    Notes
-    -----
     A mean shift is the gain of a record: of somebody with loss 0 who can only become somebody
     with this loss. The difference of two such audits of the same people is bet on in pairs, with
     the people's clusters and weights.
@@ -298,8 +294,6 @@ def build_shift_law(
 def _test_permutations(result: AuditResult, shifts: EditShifts, matched: BoolArray) -> float:
     """Return the p-value of edits whose shifts are exchangeable given the person.
 
-    Notes
-    -----
     People who share a question share its answer, and those of a cluster may have more in common.
     Of each set of such people one is drawn, who stands for all: their labels are dealt out
     anew, independently of those of other sets.

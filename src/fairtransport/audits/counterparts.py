@@ -41,8 +41,6 @@ MAX_TOLD_PEOPLE = 4000
 class CounterpartLaw(SamplingLaw):
     """A lower bound for ψ of counterparts: that of fixed ones, lowered for what maps vary.
 
-    Notes
-    -----
     With L the bound of the audited people at level α/2 for the counterparts as fitted, s the
     standard deviation of ψ over maps that are refitted on resampled hold-outs, and z the normal
     quantile of 1 − α/2, the bound is

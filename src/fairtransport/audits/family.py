@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairtransport._core.packages import get_version
+from fairtransport._core.environment import get_version
 from fairtransport._core.validation import short_repr
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.cache import CachedModel, cached
@@ -474,8 +474,6 @@ def count_once(
 ) -> tuple[CountedSource, dict[str, Entry]]:
     """Count the data over all columns that some audit needs.
 
-    Notes
-    -----
     A column is cut into bins in the counting where all audits that look at it cut it alike;
     otherwise it is counted as it is, and each audit cuts its own.
     """

@@ -135,8 +135,6 @@ def _others(names: Sequence[str], name: str) -> list[str]:
 class _Swaps:
     """The largest moves, and what those add that need sensitive features to change.
 
-    Notes
-    -----
     The others alone are a plan of the problem in which these are held fixed, so that its value ψ'
     is at least what they add: ``needing`` is at least ψ − ψ', the attributable part, if all moves
     are looked at, and equal to it where nothing can be gained without.

@@ -10,7 +10,8 @@ import numpy as np
 
 from fairtransport._core.progress import with_draw
 from fairtransport._core.validation import check_threshold, short_repr
-from fairtransport.access.oracle import Oracle, Repeats, count_repeats
+from fairtransport.access.oracle import Oracle
+from fairtransport.access.repeats import Repeats, count_repeats
 from fairtransport.data.columns import object_array
 from fairtransport.documents.audit import ABOUT_WORDS
 from fairtransport.errors import InputError, option, param
@@ -64,8 +65,6 @@ class QueryRecord:
     def differ_at_most(self, alpha: float) -> float | None:
         """Return the exact upper limit of the share of questions that get another answer.
 
-        Notes
-        -----
         The questions were chosen at random without replacement, each is answered otherwise with
         a probability of its own. Their number has a generating function with real roots, as
         elementary symmetric polynomials of such factors have, and so is a sum of independent
@@ -179,8 +178,6 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access) ->
 class UntilSure:
     """The people in random order, and what was asked about them so far.
 
-    Notes
-    -----
     The audit data are an independent sample, so that in a random order the first t people are
     one too, whatever t is; the evidence after each of them is an e-process. Whom to ask next,
     and how many before the next look, depends on the order and on what was asked, so that the

@@ -18,11 +18,11 @@ from fairtransport.audits.controls import (
     limit_by_controls,
 )
 from fairtransport.audits.decisions import AuditDecisions, as_audit_decisions
-from fairtransport.audits.disclosure import redact
 from fairtransport.audits.groups import GroupComparisons, compare_groups, gather_comparisons
 from fairtransport.audits.proxies import find_proxies, reopen_oracle
 from fairtransport.audits.querying import QueryRecord
 from fairtransport.audits.rates import Rates, find_rates, is_bounded_by_rates, rate_bound_law
+from fairtransport.audits.redaction import redact
 from fairtransport.audits.sensitivity import (
     Attributable,
     Sensitivity,
@@ -43,10 +43,10 @@ from fairtransport.explain.moves import MovePlan, build_moves_columns, find_move
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.laws import Verdict, reach_verdict
-from fairtransport.inference.outlook import Outlook, find_outlook
+from fairtransport.inference.sample_plan import Outlook, find_outlook
 from fairtransport.report.rendering import Reportable
 from fairtransport.settings import DocumentOptions
-from fairtransport.similarity.inspection import comparable_share
+from fairtransport.similarity.similarity_check import comparable_share
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
 if TYPE_CHECKING:

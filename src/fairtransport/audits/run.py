@@ -13,8 +13,10 @@ from fairtransport._core.progress import tell
 from fairtransport._core.validation import check_allowed, is_among, short_repr
 from fairtransport.access.answers import advise_on_continuous
 from fairtransport.access.black_box import choose_access
-from fairtransport.access.oracle import TOLERANCE, Oracle, count_repeats
+from fairtransport.access.oracle import Oracle
 from fairtransport.access.query_log import with_log
+from fairtransport.access.repeats import TOLERANCE, count_repeats
+from fairtransport.audits import querying
 from fairtransport.audits.controls import (
     add_own_controls,
     advise_controls,
@@ -22,15 +24,6 @@ from fairtransport.audits.controls import (
     check_controls,
 )
 from fairtransport.audits.counterparts import build_law, check_counterparts
-from fairtransport.audits.querying import (
-    QueryRecord,
-    UntilSure,
-    answer_in_draws,
-    check_asking,
-    check_loss_range,
-    is_random,
-    law_of_draws,
-)
 from fairtransport.audits.rates import check_units
 from fairtransport.audits.result import AuditResult
 from fairtransport.audits.warnings import find_warnings
@@ -50,7 +43,8 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import IntArray, Values
     from fairtransport.access.black_box import Access
-    from fairtransport.access.oracle import AnsweredPoints, Repeats
+    from fairtransport.access.oracle import AnsweredPoints
+    from fairtransport.access.repeats import Repeats
     from fairtransport.data.controls import Controls
     from fairtransport.data.design import Clusters, Weights
     from fairtransport.data.sources import ColumnLike, ColumnsLike, TableLike
@@ -64,8 +58,6 @@ def fit_on_holdout(
 ) -> tuple[AuditSettings, SampleSpace]:  # fmt: skip
     """Fit a similarity on the share of the people that it asks for; return the others.
 
-    Notes
-    -----
     Every unit is held out with the same chance, whatever it is like: given how many are left,
     these are independent draws from the population as before, and the similarity is fixed with
     respect to them.
@@ -330,8 +322,6 @@ def _walk(
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve.
 
-    Notes
-    -----
     The walk of ``docs/architecture.md``. Everything that can be refused is refused before the model
     is asked its first question.
     """
@@ -339,28 +329,28 @@ def _walk(
         with_log(model, settings.queries.log), y_pred, y_score, settings.chosen_loss
     )
     settings = add_own_controls(settings, access)
-    check_loss_range(settings, access)
+    querying.check_loss_range(settings, access)
     check_counterparts(settings, access)
     settings, space = fit_on_holdout(settings, count_people(settings, X, y, access))
     similarity = settings.chosen_similarity
     if isinstance(similarity, Counterparts):
         space = similarity.add_counterparts(space)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label, settings.best_label)
-    check_asking(settings, space, access)
+    querying.check_asking(settings, space, access)
     check_controls(settings, space, access)
     check_memory(settings, space)
     geometry = settings.chosen_similarity.geometry
-    if is_random(settings, access):
+    if querying.is_random(settings, access):
         return _solve_in_draws(settings, space, oracle, geometry)
-    record = QueryRecord()
+    record = querying.QueryRecord()
     if settings.queries.until_sure:
-        everybody, people = UntilSure(settings, space, oracle, geometry(space)), space.n
+        everybody, people = querying.UntilSure(settings, space, oracle, geometry(space)), space.n
         space, law, why = everybody.ask()
-        record = QueryRecord(people=people, stopped=why, law=law)
+        record = querying.QueryRecord(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
     check_units(result)
     if isinstance(similarity, Counterparts):
-        record = QueryRecord(law=build_law(result, oracle))
+        record = querying.QueryRecord(law=build_law(result, oracle))
     record = replace(record, repeats=repeated(settings, space, oracle))
     return replace(result, query_record=record)
 
@@ -381,13 +371,15 @@ def _solve_in_draws(
 ) -> AuditResult:  # fmt: skip
     """Ask for several answers to each question, and solve for the mean losses."""
     space_geometry = geometry(space)
-    answers, losses = answer_in_draws(oracle, space, settings.queries.draws)
+    answers, losses = querying.answer_in_draws(oracle, space, settings.queries.draws)
     limits = answers.loss.range
     assert limits is not None  # noqa: S101 - it was checked before anything was asked
-    law = law_of_draws(settings, space, oracle, space_geometry, losses, limits)
+    law = querying.law_of_draws(settings, space, oracle, space_geometry, losses, limits)
     result = solve(settings, space, oracle, lambda _: space_geometry, answers)
     queries = settings.queries
-    record = QueryRecord(draws=queries.draws, about=queries.about, unit=queries.unit, law=law)
+    record = querying.QueryRecord(
+        draws=queries.draws, about=queries.about, unit=queries.unit, law=law
+    )
     return replace(result, query_record=record)
 
 

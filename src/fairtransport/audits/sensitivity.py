@@ -123,8 +123,6 @@ def _test_part(law: DifferenceLaw, result: AuditResult) -> tuple[float | None, V
 def hold_fixed(result: AuditResult, *names: str) -> AuditProblem:
     """Return the audit's problem with some sensitive features held fixed; all if none is named.
 
-    Notes
-    -----
     Blocks are cut by the levels of what is held: fewer moves at the same costs, so that no gain is
     larger than before.
     """
@@ -239,8 +237,6 @@ def without_each_feature(result: AuditResult) -> tuple[FeatureRole, ...]:
 def find_flips(result: AuditResult) -> Flips:
     """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
 
-    Notes
-    -----
     ψ never falls when the budget grows, so that the hypotheses H0(ε): ψ_ε <= δ are nested: what
     is true at a budget is true at all smaller ones. They are tested from the largest budget of a
     grid downwards, each at level α, until the first that is not rejected. If any of the

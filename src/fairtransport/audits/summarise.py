@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport._core.environment import get_version
 from fairtransport._core.notes import Count, Note
-from fairtransport._core.packages import get_version
 from fairtransport.audits.applicability import find_limit_below_delta
 from fairtransport.audits.counterparts import summarise_counterparts
 from fairtransport.audits.decisions import find_audit_decisions, find_missing_reason
@@ -43,7 +43,7 @@ from fairtransport.explain.flows import flow_table, group_flows
 from fairtransport.explain.moves import describe_moves, to_plain_value, worst_pair
 from fairtransport.inference import DrawnLaw
 from fairtransport.settings import DocumentOptions
-from fairtransport.similarity.inspection import check_space
+from fairtransport.similarity.similarity_check import check_space
 
 if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray

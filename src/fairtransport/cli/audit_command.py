@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from cyclopts import Parameter
 
+from fairtransport.cli import options
 from fairtransport.cli.config_file import settings_file
 from fairtransport.cli.entry_point import stdout_aside
 from fairtransport.cli.errors import RAN, check_fail_on, family_exit_code
-from fairtransport.cli.options import (
-    ENDPOINT_KEYS,
-    GROUPS,
-    AuditFlags,
-    Flags,
-    ModelFlags,
-    RunFlags,
-    Seed,
-    Switch,
-    unwrap_help,
-)
 from fairtransport.cli.outputs import Outputs, check_report_ending, check_target, write_report
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, param
@@ -34,19 +24,24 @@ if TYPE_CHECKING:
     from fairtransport.cli.config_file import Table
 
 
-FLAGS, MODEL_FLAGS, OUTPUTS, RUN_FLAGS = AuditFlags(), ModelFlags(), Outputs(), RunFlags()
+FLAGS, MODEL_FLAGS, OUTPUTS, RUN_FLAGS = (
+    options.AuditFlags(),
+    options.ModelFlags(),
+    Outputs(),
+    options.RunFlags(),
+)
 
 
-@unwrap_help
+@options.unwrap_help
 def audit(
     data: Annotated[Path, Parameter(help=SETTINGS["X"].flag_help)],
     *,
-    flags: AuditFlags = FLAGS,
-    fail_on: Annotated[FailOn | None, Parameter(group=GROUPS[BASICS])] = None,
-    verbose: Annotated[Switch, Parameter(group=GROUPS[OUTPUT])] = False,
-    model_flags: ModelFlags = MODEL_FLAGS,
+    flags: options.AuditFlags = FLAGS,
+    fail_on: Annotated[FailOn | None, Parameter(group=options.GROUPS[BASICS])] = None,
+    verbose: Annotated[options.Switch, Parameter(group=options.GROUPS[OUTPUT])] = False,
+    model_flags: options.ModelFlags = MODEL_FLAGS,
     outputs: Outputs = OUTPUTS,
-    run_flags: RunFlags = RUN_FLAGS,
+    run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
     r"""Audit a model, or a file of decisions.
 
@@ -138,14 +133,18 @@ def entry_keys() -> tuple[str, ...]:
     from fairtransport.audits.family import OWN, WHERE
 
     return (
-        NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_KEYS,
+        NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *options.ENDPOINT_KEYS,
         "train", *(QUERIES[f"queries.{name}"].flag for name in ("log", "repeats")),
         *(SETTINGS[name].flag for name in OWN if name in SETTINGS and name != "queries"),
     )  # fmt: skip
 
 
 def _audit_family(
-    data: Path, flags: Flags, fail_on: FailOn | None, outputs: Outputs, run_flags: RunFlags
+    data: Path,
+    flags: options.Flags,
+    fail_on: FailOn | None,
+    outputs: Outputs,
+    run_flags: options.RunFlags,
 ) -> int:
     """Audit the family of the settings file; return the exit code of the worst verdict."""
     from fairtransport.audits.family import naming_entry
@@ -180,7 +179,7 @@ def _audit_family(
     return code
 
 
-def _check_family(flags: Flags) -> None:
+def _check_family(flags: options.Flags) -> None:
     """Refuse what is for one audit alone."""
     if flags.judge != AuditSettings.judge:
         msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {flags.judge!r}"
@@ -199,18 +198,18 @@ def _read_entry(entry: Table, data: Path, seed: int, fail_on: FailOn | None) -> 
     where = own.pop(WHERE, None)
     del own[NAME]
     arguments, names = settings_file().bind(own)
-    flags: Flags = arguments.get("flags", FLAGS)
-    model_flags: ModelFlags = arguments.get("model_flags", MODEL_FLAGS)
+    flags: options.Flags = arguments.get("flags", FLAGS)
+    model_flags: options.ModelFlags = arguments.get("model_flags", MODEL_FLAGS)
     check_fail_on(fail_on, flags.delta)
     rng = seed if flags.seed is None else flags.seed
     request = flags.request(data, model_flags.source(flags), rng=rng)
     return replace(request, where=where, settings_taken=names)
 
 
-@unwrap_help
+@options.unwrap_help
 def demo(
-    *, seed: Seed = 0, output: Path = Path("report.html"), verbose: Switch = False,
-    quiet: Switch = False,
+    *, seed: options.Seed = 0, output: Path = Path("report.html"), verbose: options.Switch = False,
+    quiet: options.Switch = False,
 ) -> int:  # fmt: skip
     """Audit a logistic regression on the COMPAS data that come with the package.
 

@@ -13,23 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 from cyclopts import App, Parameter
 
 from fairtransport._core.progress import silence
+from fairtransport.cli import options
 from fairtransport.cli.entry_point import stdout_aside
 from fairtransport.cli.errors import RAN
-from fairtransport.cli.options import (
-    ANSWERS,
-    CASES,
-    COMPARED,
-    GROUPS,
-    Flags,
-    ModelFlags,
-    RunFlags,
-    Seed,
-    Switch,
-    Whole,
-    build_flags,
-    pick,
-    unwrap_help,
-)
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, name_parameters, param
@@ -49,31 +35,33 @@ if TYPE_CHECKING:
     from fairtransport.inference.sample_plan import SamplePlan
 
 if TYPE_CHECKING:
-    MonitorFlags: TypeAlias = Flags
+    MonitorFlags: TypeAlias = options.Flags
 else:
-    MonitorFlags = build_flags(
+    MonitorFlags = options.build_flags(
         "MonitorFlags",
-        pick(
+        options.pick(
             MONITOR | QUERIES | COMMAND_LINE,
-            *CASES, *ANSWERS, *COMPARED, "labels", "alpha", "favourable",
+            *options.CASES, *options.ANSWERS, *options.COMPARED, "labels", "alpha", "favourable",
             "similarity_settings", "queries.log",
             "price_per_1000",
         ),
     )  # fmt: skip
-MONITOR_FLAGS, MODEL_FLAGS, RUN_FLAGS = MonitorFlags(), ModelFlags(), RunFlags()
+MONITOR_FLAGS, MODEL_FLAGS, RUN_FLAGS = MonitorFlags(), options.ModelFlags(), options.RunFlags()
 
 
-@unwrap_help
+@options.unwrap_help
 def monitor(
     data: Annotated[Path, Parameter(help=MONITOR["X"].flag_help)],
     *,
-    state: Annotated[Path, Parameter(group=GROUPS[BASICS])],
-    delta: Annotated[float, Parameter(help=MONITOR["delta"].flag_help, group=GROUPS[BASICS])],
+    state: Annotated[Path, Parameter(group=options.GROUPS[BASICS])],
+    delta: Annotated[
+        float, Parameter(help=MONITOR["delta"].flag_help, group=options.GROUPS[BASICS])
+    ],
     flags: MonitorFlags = MONITOR_FLAGS,
-    model_flags: ModelFlags = MODEL_FLAGS,
-    fail_on: Annotated[FailOn, Parameter(group=GROUPS[BASICS])] = "rejected",
-    plot: Annotated[Path | None, Parameter(group=GROUPS[OUTPUT])] = None,
-    run_flags: RunFlags = RUN_FLAGS,
+    model_flags: options.ModelFlags = MODEL_FLAGS,
+    fail_on: Annotated[FailOn, Parameter(group=options.GROUPS[BASICS])] = "rejected",
+    plot: Annotated[Path | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
+    run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
     """Process rows added to a file and report the evidence so far.
 
@@ -117,21 +105,22 @@ def monitor(
 
 
 if TYPE_CHECKING:
-    PlanFlags: TypeAlias = Flags
+    PlanFlags: TypeAlias = options.Flags
     MethodName: TypeAlias = str
 else:
     MethodName = Literal[tuple(SETTINGS["method"].choices)]
-    PlanFlags = build_flags(
+    PlanFlags = options.build_flags(
         "PlanFlags",
-        pick(
+        options.pick(
             SETTINGS | COMMAND_LINE,
-            *CASES, *ANSWERS, *COMPARED, "together", "counts", "similarity_settings",
+            *options.CASES, *options.ANSWERS, *options.COMPARED,
+            "together", "counts", "similarity_settings",
         ),
     )  # fmt: skip
 PLAN_FLAGS = PlanFlags()
 
 
-@unwrap_help
+@options.unwrap_help
 def sample_size(
     pilot: Path | None = None,
     *,
@@ -142,13 +131,13 @@ def sample_size(
     power: float = 0.8,
     flags: PlanFlags = PLAN_FLAGS,
     targets: Path | None = None,
-    model_flags: ModelFlags = MODEL_FLAGS,
+    model_flags: options.ModelFlags = MODEL_FLAGS,
     method: MethodName = AuditSettings.method,
-    simulations: Whole = 200,
-    resamples: Whole = 1000,
-    seed: Seed = 0,
+    simulations: options.Whole = 200,
+    resamples: options.Whole = 1000,
+    seed: options.Seed = 0,
     plot: Path | None = None,
-    run_flags: RunFlags = RUN_FLAGS,
+    run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
     """Compute how many cases an audit needs to reject δ-fairness, or to certify it.
 
@@ -246,8 +235,10 @@ def _pilot_note(result: AuditResult) -> str:
     )
 
 
-@unwrap_help
-def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> int:
+@options.unwrap_help
+def app(
+    *, port: options.Whole = 0, no_open: options.Switch = False, quiet: options.Switch = False
+) -> int:
     """Audit in the browser, without programming.
 
     Choose a file, describe its columns, start, read the report, look up single cases. The page is
@@ -276,7 +267,7 @@ def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> i
     return RAN
 
 
-@unwrap_help
+@options.unwrap_help
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
     """Print the completion script of a shell.
 
@@ -297,7 +288,7 @@ log = App(name="log", help="Show or export the answers in a query log.")
 
 
 @log.command
-@unwrap_help
+@options.unwrap_help
 def show(file: Path) -> int:
     """List the systems in a query log and the number of answers of each.
 
@@ -314,7 +305,7 @@ def show(file: Path) -> int:
 
 
 @log.command
-@unwrap_help
+@options.unwrap_help
 def export(file: Path, output: Path, *, identity: str | None = None) -> int:
     """Write the answers of a query log to a file that others can read.
 
@@ -352,7 +343,9 @@ def _figure(number: int, shows: str) -> Callable[..., int]:
     """Return the command that writes a figure."""
     name = f"figure{number}"
 
-    def write(*, output: Path = Path(), seed: Seed = 0, quiet: Switch = False) -> int:
+    def write(
+        *, output: Path = Path(), seed: options.Seed = 0, quiet: options.Switch = False
+    ) -> int:
         from fairtransport.report.console import print_written
         from fairtransport.reproduce.figures import write_figure
 
@@ -381,15 +374,15 @@ for _number, _shows in FIGURES.items():
 
 
 @reproduce.command
-@unwrap_help
+@options.unwrap_help
 def table1(
     *,
-    splits: Whole = 50,
+    splits: options.Whole = 50,
     output: Path = Path(),
-    jobs: Whole | None = None,
-    seed: Seed = 0,
+    jobs: options.Whole | None = None,
+    seed: options.Seed = 0,
     cache: Path | None = None,
-    quiet: Switch = False,
+    quiet: options.Switch = False,
 ) -> int:
     """Remake Table 1: five methods audited over random splits, the paper's figures beside ours.
 

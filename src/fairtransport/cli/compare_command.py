@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 from cyclopts import Parameter
 
 from fairtransport._core.validation import check_number
+from fairtransport.cli import options
 from fairtransport.cli.entry_point import stdout_aside
-from fairtransport.cli.options import (
-    CASES,
-    COMPARED,
-    GROUPS,
-    Flags,
-    ModelFlags,
-    Names,
-    RunFlags,
-    build_flags,
-    pick,
-    unwrap_help,
-)
 from fairtransport.cli.outputs import Outputs
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, name_parameters, param
@@ -33,8 +22,8 @@ if TYPE_CHECKING:
     from fairtransport.audits.from_text import ModelSource
 
 
-@Parameter(name="*", group=GROUPS[BASICS])
-@unwrap_help
+@Parameter(name="*", group=options.GROUPS[BASICS])
+@options.unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class NamedModels:
     """Where the predictions of each model come from: --model, --prediction or --score, repeated.
@@ -50,11 +39,11 @@ class NamedModels:
         A name and the column of the positive label's scores, as in --score old=score.
     """
 
-    model: Names = None
-    prediction: Names = None
-    score: Names = None
+    model: options.Names = None
+    prediction: options.Names = None
+    score: options.Names = None
 
-    def sources(self, model_flags: ModelFlags) -> tuple[ModelSource, ...]:
+    def sources(self, model_flags: options.ModelFlags) -> tuple[ModelSource, ...]:
         """Return where the answers of each model come from."""
         pairs = {f"--{name}": value for name, value in vars(self).items() if value is not None}
         if len(pairs) != 1:
@@ -93,32 +82,40 @@ def _by_name(flag: str, pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 if TYPE_CHECKING:
-    CompareFlags: TypeAlias = Flags
+    CompareFlags: TypeAlias = options.Flags
 else:
-    CompareFlags = build_flags(
+    CompareFlags = options.build_flags(
         "CompareFlags",
-        pick(
+        options.pick(
             SETTINGS | QUERIES | COMMAND_LINE,
-            *CASES, *COMPARED, "favourable", "together", "counts", *DESIGN, "targets", "alpha",
+            *options.CASES, *options.COMPARED,
+            "favourable", "together", "counts", *DESIGN, "targets", "alpha",
             "deterministic", "rng", "similarity_settings", "queries.log", "queries.repeats",
             "price_per_1000",
         ),
     )  # fmt: skip
-FLAGS, MODELS, MODEL_FLAGS, RUN_FLAGS = CompareFlags(), NamedModels(), ModelFlags(), RunFlags()
+FLAGS, MODELS, MODEL_FLAGS, RUN_FLAGS = (
+    CompareFlags(),
+    NamedModels(),
+    options.ModelFlags(),
+    options.RunFlags(),
+)
 
 
-@unwrap_help
+@options.unwrap_help
 def compare(
     data: Annotated[Path, Parameter(help=SETTINGS["X"].flag_help)],
     *,
     flags: CompareFlags = FLAGS,
     models: NamedModels = MODELS,
-    model_flags: ModelFlags = MODEL_FLAGS,
-    tolerance: Annotated[float, Parameter(group=GROUPS[BASICS])] = 0.0,
-    fail_on: Annotated[FailOn, Parameter(group=GROUPS[BASICS])] = "rejected",
-    report: Annotated[Path | None, Parameter(group=GROUPS[OUTPUT])] = None,
-    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True, group=GROUPS[OUTPUT])] = None,
-    run_flags: RunFlags = RUN_FLAGS,
+    model_flags: options.ModelFlags = MODEL_FLAGS,
+    tolerance: Annotated[float, Parameter(group=options.GROUPS[BASICS])] = 0.0,
+    fail_on: Annotated[FailOn, Parameter(group=options.GROUPS[BASICS])] = "rejected",
+    report: Annotated[Path | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
+    json: Annotated[
+        Path | None, Parameter(allow_leading_hyphen=True, group=options.GROUPS[OUTPUT])
+    ] = None,
+    run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
     """Compare models on one file of cases: which has less individual bias, and how sure that is.
 

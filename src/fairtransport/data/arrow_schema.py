@@ -14,8 +14,6 @@ DURATION = 18
 def find_durations(encoded: bytes) -> set[str]:
     """Return the columns that are durations in a schema as in a file's metadata ARROW:schema.
 
-    Notes
-    -----
     It is a FlatBuffer (``Message.fbs`` and ``Schema.fbs`` of Arrow): a table begins with the
     distance back to its list of slots, in which each field has its distance from the table.
     """

@@ -60,8 +60,6 @@ STANDARD_ERRORS = 3.0
 class SharedRows:
     """Rows that a reference frame shares with the audit data.
 
-    Notes
-    -----
     Equal points prove nothing where points are few: two samples of one population then share
     most of them. By Good and Turing a new person is at a point of the audit data with
     probability c = 1 − f₁/n, where f₁ people are alone at theirs; of m rows that are the audit

@@ -17,6 +17,7 @@ import numpy as np
 
 from fairtransport._core.files import is_file, is_folder
 from fairtransport._core.validation import short_repr, shorten
+from fairtransport.data import text_files
 from fairtransport.data.arrow_schema import find_durations
 from fairtransport.data.columns import CodedColumn, is_text, object_array
 from fairtransport.data.database import (
@@ -33,12 +34,6 @@ from fairtransport.data.database import (
     quote_texts,
 )
 from fairtransport.data.sample_space import native_frame
-from fairtransport.data.text_files import (
-    Dialect,
-    check_same_columns,
-    parse_truth_values,
-    text_relation,
-)
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:
@@ -208,7 +203,7 @@ class FileSource:
             raise InputError(msg)
         with self._translate_errors():
             if shards.kind in TEXT_KINDS:
-                return text_relation(self.database, shards)
+                return text_files.text_relation(self.database, shards)
             if shards.kind == ".parquet":
                 return parquet_relation(self.database, shards)
             return json_relation(self.database, shards)
@@ -216,7 +211,7 @@ class FileSource:
     def _restore_truth_values(self, name: str, column: CodedColumn) -> CodedColumn:
         """Return a text column as truth values if it spells nothing else."""
         was_text = self.shards.kind in TEXT_KINDS or name in self.shards.partitioned_by
-        return parse_truth_values(column) if was_text else column
+        return text_files.parse_truth_values(column) if was_text else column
 
     @property
     def _nested(self) -> set[str]:
@@ -418,7 +413,7 @@ def _check_same_columns(database: Database, paths: Sequence[Path], form: str) ->
         for path in filled
     }
     for path in filled[1:]:
-        check_same_columns(filled[0], names[filled[0]], path, names[path])
+        text_files.check_same_columns(filled[0], names[filled[0]], path, names[path])
 
 
 def parquet_relation(database: Database, shards: Shards) -> Relation:
@@ -471,7 +466,7 @@ def _check_same_kinds(database: Database, paths: Sequence[Path]) -> None:
     kinds = {path: _parquet_kinds(database, path) for path in paths}
     nothing = {path: _untyped_columns(database, path) for path in paths}
     for path in paths[1:]:
-        check_same_columns(paths[0], kinds[paths[0]], path, kinds[path])
+        text_files.check_same_columns(paths[0], kinds[paths[0]], path, kinds[path])
     for name in kinds[paths[0]]:
         place = next((path for path in paths if name not in nothing[path]), paths[0])
         first_kind = kinds[place][name]
@@ -525,7 +520,7 @@ def _typed_partitions(
         # a number before them, as an empty line would be no row
         writer.writerow(["", *names])
         writer.writerows([at, *values] for at, values in enumerate(partitions))
-    dialect = Dialect.detect(database, file)
+    dialect = text_files.Dialect.detect(database, file)
     kinds = [column["type"] for column in dialect.columns[1:]]
     rows = database.run(f"FROM {dialect.reader([duckdb_path(file)])}").fetchall()
     file.unlink()

@@ -120,8 +120,6 @@ def find_dependence(source: Source, roles: Roles, rows: RowCounts) -> Iterator[s
 def _even_counts(rows: RowCounts) -> Iterator[str]:
     """Say that counts vary less than those of independent people.
 
-    Notes
-    -----
     Σ (count − mean)²/mean of k points is at least about χ² with k − 1 degrees of freedom, and
     larger where points are not equally frequent.
     """
@@ -172,8 +170,6 @@ def _lists_people(
 ) -> bool:  # fmt: skip
     """Return whether a table of counts has rows for people, not one for each kind of them.
 
-    Notes
-    -----
     Columns that are not audited say it too, but for those that may be figures of a kind: with
     other values in nearly every row, as an ID of people has as well, or numbers of many values. A
     table is sparse for another reason where its counts were cut off from below.
@@ -312,8 +308,6 @@ def _find_unit(source: Source, roles: Roles, rows: RowCounts) -> tuple[str, int]
 def _is_unit(name: str, roles: Roles, rows: RowCounts) -> bool:
     """Return whether people who share a value of a column look like one person.
 
-    Notes
-    -----
     They all have the same sensitive features, which chance would not give; along the column's
     order these change often, so that they are no function of its size, as age groups are of age;
     and the column is named like an ID, or another column is the same for nearly all of them.
@@ -349,8 +343,6 @@ def _is_kept(rows: RowCounts, name: str, other: str) -> bool:
 def _count_repeated(roles: Roles, rows: RowCounts) -> int:
     """Return how many rows repeat another one; 0 where that is natural.
 
-    Notes
-    -----
     Many counts that are all multiples of one number are a table that was put together of copies.
     Else a continuous column says it: people who share a value of it have all else the same, while
     people at random have not, and the others do not determine it.
@@ -455,8 +447,6 @@ def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int
 def _design_effect(units: Units, gains: FloatArray, rng: np.random.Generator) -> float:
     """Return 1 + (ΣN²/n − 1)ρ for the intraclass correlation ρ; 1 where it may be chance.
 
-    Notes
-    -----
     The gains are dealt out anew to all people. One deal with as large a sum of squares between
     units ends the test: the chance of a note is at most 1 in 1,000 if units do not matter.
     """

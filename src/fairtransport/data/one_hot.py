@@ -254,8 +254,6 @@ def _together(columns: Sequence[str]) -> str:
 def find_rare_cells(table: IntArray, level: float) -> BoolArray:
     """Return which combinations are much rarer than those of independent columns.
 
-    Notes
-    -----
     They occur at most a hundredth as often as chance makes them occur, and an exact binomial test
     says at this level that this is no chance.
     """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from fairtransport._core.validation import check_unmasked, describe_error, shape_of, short_repr
+from fairtransport.data import database
 from fairtransport.data.columns import (
     Bins,
     CodedColumn,
@@ -18,15 +19,6 @@ from fairtransport.data.columns import (
     encode_series,
     is_text,
     plain_list,
-)
-from fairtransport.data.database import (
-    MAX_TOTAL_PEOPLE,
-    CountedSource,
-    RowCounts,
-    check_counts,
-    check_types,
-    helper_columns,
-    merge_rows,
 )
 from fairtransport.data.files import FILE_KINDS, FileSource
 from fairtransport.errors import DataError, FairtransportError, InputError, param
@@ -39,10 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from fairtransport.data.columns import Value
-    from fairtransport.data.database import Source
 
 
-TableLike: TypeAlias = "IntoFrame | str | Path | FileSource | CountedSource"
+TableLike: TypeAlias = "IntoFrame | str | Path | FileSource | database.CountedSource"
 """A data frame of any library that narwhals supports, a path, or a source."""
 
 
@@ -54,9 +45,9 @@ ColumnsLike: TypeAlias = "str | Sequence[str] | IntoDataFrame | IntoSeries"
 """Column names, or a frame that is aligned with the data."""
 
 
-def as_source(data: TableLike, parameter: str = "X") -> Source:
+def as_source(data: TableLike, parameter: str = "X") -> database.Source:
     """Return a data frame or a path as a source, which counts distinct rows."""
-    if isinstance(data, CountedSource | FileSource):
+    if isinstance(data, database.CountedSource | FileSource):
         return data
     if isinstance(data, str | Path):
         return _file_source(data, parameter)
@@ -210,17 +201,17 @@ class FrameSource:
             series = nw.new_series(name, items, backend=self.frame.implementation)
         return FrameSource(self.frame.with_columns(series))
 
-    def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> RowCounts:
+    def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> database.RowCounts:
         """Count the distinct rows over ``names`` in the frame's own engine."""
         import narwhals as nw
 
         schema = self.frame.collect_schema()
-        count, bad = helper_columns(names)
+        count, bad = database.helper_columns(names)
         numeric = {name for name, kind in schema.items() if kind.is_numeric()}
         nested = {name for name, kind in schema.items() if kind.is_nested()}
-        check_types(schema, numeric, nested, names, bins, counts)
+        database.check_types(schema, numeric, nested, names, bins, counts)
         weight = nw.lit(1) if counts is None else nw.col(counts)
-        usable = weight.is_between(0, MAX_TOTAL_PEOPLE)
+        usable = weight.is_between(0, database.MAX_TOTAL_PEOPLE)
         if counts is not None:
             # engines differ in where a null condition leads
             usable = (usable & (weight == weight.round(0))).fill_null(value=False)
@@ -251,8 +242,10 @@ class FrameSource:
                 f"{describe_error(error)}"
             )
             raise DataError(msg) from error
-        points = check_counts(columns, table[count].to_numpy(), table[bad].to_numpy(), bins, counts)
-        return merge_rows(points.columns, points.counts)[0] if is_wide else points
+        points = database.check_counts(
+            columns, table[count].to_numpy(), table[bad].to_numpy(), bins, counts
+        )
+        return database.merge_rows(points.columns, points.counts)[0] if is_wide else points
 
     def _key(self, name: str, bins: Bins, kind: nw.dtypes.DType) -> nw.Expr:
         """Return the group-by key of a column; NaN equals null, and 0.0 equals -0.0."""

@@ -194,8 +194,6 @@ def _check_header(dialect: Dialect, head: _Header) -> None:
 def lines_repeat(paths: Sequence[Path]) -> bool:
     """Return whether at most about half of the lines are distinct.
 
-    Notes
-    -----
     Estimated from pieces of the files: if N/2 of N lines are distinct, a sample of n lines has
     about N/2 (1 - exp(-2n/N)) distinct ones.
     """

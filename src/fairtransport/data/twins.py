@@ -232,8 +232,6 @@ def add_twins(
 
     Return also which ways they came by, and where the points are now.
 
-    Notes
-    -----
     A family is a set of points that agree in all other columns; its people can be each other's
     twins. Somebody with a level that is no alternative keeps it beside the alternatives, which
     others must not get: such people have a family of their own, with copies of its points.

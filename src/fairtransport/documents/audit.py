@@ -15,9 +15,9 @@ from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
 from fairtransport.explain.groups import GroupRate, RateTable
 from fairtransport.explain.moves import Move, Profile, Value, WorstPair
 from fairtransport.explain.proxies import Proxies
-from fairtransport.inference.outlook import Outlook
+from fairtransport.inference.sample_plan import Outlook
 from fairtransport.similarity.counterpart_model import GateRow
-from fairtransport.similarity.inspection import ColumnDistance, SimilarityCheck, SimilarPair
+from fairtransport.similarity.similarity_check import ColumnDistance, SimilarityCheck, SimilarPair
 
 __all__ = [
     "SCHEMA",
@@ -516,7 +516,7 @@ class AuditSummary(Document):
     people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document that is
     shared every number that depends on the counts is rounded; ``suppression`` tells how much. A
     field with a default is a detail: no screen needs it, and no shared document has it unless
-    `fairtransport.audits.disclosure` says in which form.
+    `fairtransport.audits.redaction` says in which form.
     """
 
     DEFAULT_TITLE: ClassVar[str] = "Audit for individual bias"

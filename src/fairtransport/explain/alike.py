@@ -121,8 +121,6 @@ def rates_among_alike(
 ) -> RatesAmongAlike | None:  # fmt: skip
     """Return the rates of the groups of some features; None where no two can be compared.
 
-    Notes
-    -----
     A stratum is a block cut by the features that are held fixed. With ``at_least``, cells of fewer
     people are left out, numbers of people are rounded, and a rate is rounded to a step that leaves
     room for so many people: one person of the reference weighs n_g(s) / (N_g · n_r(s)), which in

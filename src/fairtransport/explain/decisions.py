@@ -263,8 +263,6 @@ def find_decisions(
 ) -> Decisions:  # fmt: skip
     """Count the people whose decision changes with their sensitive features.
 
-    Notes
-    -----
     Each person of an independent sample is changed, worse off or better off whatever the others
     are, so that the number of them is binomial and Clopper–Pearson intervals are exact.
     ``find_interval`` makes another interval of a number of successes, n and α. People of clusters

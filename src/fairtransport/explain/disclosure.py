@@ -42,8 +42,6 @@ SMALLEST_GAP = 1e-12
 class Rounding:
     """How coarse the numbers of a shared document are.
 
-    Notes
-    -----
     A mean over n people of a loss of range R changes by at most kR/n when k people are
     exchanged for others, so a mean that is rounded to a step of at least kR/n leaves room
     for k people, as a number of people does that is rounded to multiples of k. Several

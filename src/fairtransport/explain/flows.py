@@ -82,8 +82,6 @@ def flow_table(
 ) -> FlowTable:
     """Return the change in counts by a feature against the sensitive groups, for each label.
 
-    Notes
-    -----
     With fixed targets the people who leave a cell and those who enter it are two binomial
     counts. Exact limits for both (Clopper and Pearson), each of the four at level α/(4m) in
     a table of m cells, bound all changes at once. Given how many cross a cell's border, the

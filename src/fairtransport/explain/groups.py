@@ -12,7 +12,7 @@ from fairtransport._core.validation import check_finite, check_float_array, shor
 from fairtransport.errors import InputError, param
 from fairtransport.explain.moves import Profile  # noqa: TC001 - annotations are the schema
 from fairtransport.explain.moves import Value as PlainValue  # noqa: TC001
-from fairtransport.inference.rate_intervals import rate_intervals, unit_rate_intervals
+from fairtransport.inference.simultaneous_intervals import rate_intervals, unit_rate_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -244,8 +244,6 @@ def group_metrics(
 ) -> GroupMetrics:
     """Compare a model's answers between groups; ``names`` are those of the sorted groups in notes.
 
-    Notes
-    -----
     The differences need two labels: with more there are accuracies alone. A rate among
     people of whom there are none is undefined, and so is what is made from it: None, with a
     sentence in ``notes``. Without ``truth`` there are selection rates alone.

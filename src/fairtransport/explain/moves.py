@@ -314,8 +314,6 @@ def format_group(group: Profile) -> str:
 def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray) -> float | None:
     """Return the mean loss when everybody is swapped with a random twin.
 
-    Notes
-    -----
     A person's twin is of each sensitive group with the share that the group has among all people,
     the person's own group included. None where people are compared with others than twins: with
     prices or a reference frame, who is comparable enough is a matter of the budget; and among

@@ -366,8 +366,6 @@ class ZeroCost(Cost):
 class WithinTolerance(Cost):
     """Moves are free between points that are close in every coordinate, else forbidden.
 
-    Notes
-    -----
     Being close is not transitive: of three people in a row the first and the last may not be
     comparable. So this is a cost, and not a block.
     """
@@ -435,8 +433,6 @@ def float_csr(name: str, value: Any) -> csr_array[np.float64]:
 def check_costs(values: FloatArray, name: str) -> None:
     """Check that costs are >= 0 and neither overflow nor underflow in products.
 
-    Notes
-    -----
     Slopes are quotients and hulls compare products of two costs and a loss: within these limits
     none of them overflows or underflows to 0.
     """

@@ -190,8 +190,6 @@ class Geometry:
     def _apart(self, rows: IntArray, cols: IntArray) -> BoolArray | slice:
         """Return an index of the pairs in different blocks; an empty one inside a block.
 
-        Notes
-        -----
         Solvers ask block by block, so that the comparison of all pairs is rarely needed.
         """
         here, there = self.blocks[rows], self.blocks[cols]
@@ -339,8 +337,6 @@ def _places(geometry: Geometry, *, apart: bool) -> IntArray:
 def _meets_other(places: IntArray, kinds: IntArray, targets: BoolArray | None) -> BoolArray:
     """Return for each point whether its place has a target of another kind.
 
-    Notes
-    -----
     There is none exactly if the smallest and the largest kind of the targets equal one's own.
     """
     arrive = slice(None) if targets is None else targets

@@ -9,6 +9,7 @@ from .methods import default_size as default_size
 from .methods import difference_law as difference_law
 from .methods import limit_at as limit_at
 from .methods import sampling_law as sampling_law
+from .pilot import Pilot as Pilot
 from .rates.law import RateCertificate as RateCertificate
 from .rates.law import RateLaw as RateLaw
 from .rates.law import outcome_rate_law as outcome_rate_law
@@ -16,7 +17,6 @@ from .rates.law import rate_law as rate_law
 from .rates.law import rate_laws as rate_laws
 from .rates.table import RateTable as RateTable
 from .rates.table import rate_table as rate_table
-from .sample_plan import Pilot as Pilot
 from .sample_plan import PowerCurve as PowerCurve
 from .sample_plan import SamplePlan as SamplePlan
 from .sample_plan import sample_size as sample_size

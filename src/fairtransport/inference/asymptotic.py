@@ -288,8 +288,6 @@ class LimitLaw(PlugInLaw):
     def _p_greater(self, delta: float) -> float:
         """Return the p-value of ψ(f*) <= δ: the largest of the pointwise normal ones.
 
-        Notes
-        -----
         The hypothesis is a union over prices, so that the price which speaks least against it
         decides.
         """
@@ -454,8 +452,6 @@ class MinOfNormals:
     def _both_above(self, t: FloatArray, *, strictly: bool) -> FloatArray:
         """Return P(X > t, Y > t), or with >= in place of >.
 
-        Notes
-        -----
         Degenerate cases first, where Owen's formula divides by 0: a constant, X and Y proportional
         (then the one with the larger scale is below the other left of 0 and above it right of it),
         X and Y opposed (then their minimum is never above 0). Otherwise, with h = −t/sd_x, k =
@@ -511,8 +507,6 @@ MAX_SHIFT, MAX_SKEWNESS, MAX_KURTOSIS = 0.15, 0.35, 0.8
 class GaussianityCheck:
     """How far bootstrap draws are from a centred normal law.
 
-    Notes
-    -----
     Efron's bootstrap is consistent exactly where ψ is differentiable, and there its limit is a
     centred normal law. Draws that are not suggest failure; draws that are do not prove
     success: the minimum of two like normals is nearly normal but for its mean.

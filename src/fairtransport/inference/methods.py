@@ -94,8 +94,6 @@ class Method(Protocol):
 def m_out_of_n(request: Request) -> DrawnLaw:
     """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) by default.
 
-    Notes
-    -----
     m/n → 0 makes it consistent also where ψ has a corner; how far off it is at sizes that
     people have is on the validity page.
     """
@@ -377,8 +375,6 @@ def unit_share_interval(
 ) -> Interval:  # fmt: skip
     """Return the interval for the share of people, or of units' weight, at some points.
 
-    Notes
-    -----
     The share is ψ of a problem without costs: everybody may move to a loss of 1, and those at the
     points have a loss of 0.
     """

@@ -36,8 +36,6 @@ def _step_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
 class Family:
     """A declared family of audits: which level each of its tests and bounds has.
 
-    Notes
-    -----
     Both ends of every audit's interval have level α/2m, so that all 2m hold together with
     probability 1 − α.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
     from fairtransport.inference.laws import SamplingLaw
-    from fairtransport.inference.sample_plan import Pilot
+    from fairtransport.inference.pilot import Pilot
 
 
 MAX_CASES = 10**9
@@ -33,8 +33,6 @@ MIN_TEETH = 64
 class BinomialTest:
     """Clopper–Pearson's bound against δ, when a share ``share`` of people is affected.
 
-    Notes
-    -----
     To reject, the lower bound exceeds δ: at least c affected people among n, c the smallest
     number with P(Bin(n, δ) >= c) < α. To certify, the upper bound is at most δ: at most c of
     them, c the largest number with P(Bin(n, δ) <= c) <= α (−1: none will do). As n grows, c
@@ -68,8 +66,6 @@ class BinomialTest:
     def sample_size(self, target_power: float) -> int:
         """Return the smallest n from which on the power never falls below ``target_power``.
 
-        Notes
-        -----
         Each tooth is known by its ends, so teeth are searched and not sizes: a crossing by
         bisection, then all teeth near it. The least power of a tooth is a rising curve plus what
         comes from its end being a whole number. In standard errors of the share, that is at most
@@ -366,8 +362,6 @@ def _crossing(
 def _fitted(sizes: IntArray, outcomes: BoolArray, target_power: float) -> float:
     """Return n with Φ(a + b√n) = target_power, by weighted least squares on the probits.
 
-    Notes
-    -----
     A bound is z standard errors from its estimate, and a standard error falls as 1/√n: the
     probit of the power is about linear in √n. Weights are the probits' precisions.
     """
@@ -414,8 +408,6 @@ class PilotRange(NamedTuple):
 def find_share_range(test: BinomialTest, pilot_n: int, n: int, power: float) -> PilotRange:
     """Return what a pilot leaves open about a share: exact, by its Clopper–Pearson interval.
 
-    Notes
-    -----
     Power and cases are monotone in the share, so that their ranges cover where its interval does.
     """
     low, high = share_interval(round(test.share * pilot_n), pilot_n, PILOT_ERROR)
@@ -445,8 +437,6 @@ def find_simulated_range(
 ) -> PilotRange:
     """Return what a pilot leaves open where audits are simulated: approximate.
 
-    Notes
-    -----
     An interval of ψ comes from the pilot's own audit. At its ends the pilot's people are weighted
     by exp(t·gain), with t so that ψ is there, and the power is Φ(√n·|ψ − δ|/σ − c): c is what it
     is at the pilot itself, where the power was simulated.

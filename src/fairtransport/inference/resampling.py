@@ -219,8 +219,6 @@ def draw_truncated(
 ) -> TruncatedDraws:
     """Draw f + ϵZ, Z ~ N(0, Σ(f)), conditioned on being non-negative.
 
-    Notes
-    -----
     Algorithm 2 of the paper redraws Z until f + ϵZ >= 0, without a limit; with many points
     that never happens. The law it aims at is that of independent N(f_i, ϵ²f_i) conditioned on
     being non-negative and on summing to 1, for which `_draw_exactly` is a sampler.
@@ -275,8 +273,6 @@ def _draw_exactly(f: FloatArray, step: float, many: int, rng: np.random.Generato
     means a·f are tilted until the truncated cells sum to 1 on average. All cells but the
     largest are drawn; the largest takes the rest, accepted in proportion to its density.
 
-    Notes
-    -----
     The density of N(a·f_i, ϵ²f_i) is that of N(f_i, ϵ²f_i) times exp((a − 1)x_i/ϵ²) up to a
     constant: given Σ x_i = 1 the tilt is a constant. The largest cell has the widest density, so
     that giving it the rest rejects least.

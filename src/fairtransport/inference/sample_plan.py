@@ -1,17 +1,17 @@
-"""sample_size(): cases needed to reject δ-fairness or to certify it."""
+"""Sample sizes: sample_size() plans an audit, Outlook says what an open verdict would take."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from fairtransport._core.schema import Doc
 from fairtransport._core.validation import (
     check_choice,
-    check_finite,
-    check_float_array,
     check_generator,
     check_integer,
     check_number,
@@ -19,6 +19,7 @@ from fairtransport._core.validation import (
 )
 from fairtransport.errors import InputError, param
 from fairtransport.inference.methods import METHODS
+from fairtransport.inference.pilot import HasPilot, Pilot, as_pilot, build_pilot, is_share
 from fairtransport.inference.power import (
     BinomialTest,
     PilotRange,
@@ -27,12 +28,14 @@ from fairtransport.inference.power import (
     find_simulated_range,
 )
 from fairtransport.inference.resampling import check_n_resamples
-from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.inference.laws import SamplingLaw
+    from fairtransport.transport import AuditProblem
 
 
 GOALS = ("reject", "certify")
@@ -43,6 +46,14 @@ ALARM_ERRORS = 3.0
 """Standard errors by which the check may miss the wanted power before a note says so."""
 NEGLIGIBLE_CHANCE = 1e-4
 """A chance that a plan's percentages do not show."""
+OUTLOOK_POWER = 0.8
+"""Probability of a settled verdict, if the population is as the sample."""
+MAX_OUTLOOK_CASES = 10_000_000
+"""Largest number of cases that is reported."""
+MAX_EXACT_CASES = 1_000_000
+"""Largest size for which exact power is computed: it takes a tenth of a second."""
+OUTLOOK_DIGITS = 2
+"""An estimate has no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,13 +390,6 @@ def _build_curve(simulation: Simulation) -> PowerCurve:
     return PowerCurve(sizes, share, np.sqrt(share * (1 - share) / of), low, high)
 
 
-def is_share(pilot: Pilot) -> bool:
-    """Return whether ψ is the share of people who can be swapped, for free, into an error."""
-    free = pilot.problem.budget == 0 or pilot.problem.geometry.is_free
-    is_binary = pilot.binary_losses and tuple(pilot.loss_range or ()) == (0, 1)
-    return pilot.fixed_targets and free and is_binary and pilot.most_gain in (None, 1.0)
-
-
 def _check_share(value: object) -> float:
     """Return a value that is a share, or refuse it."""
     share = check_number("value", value, at_least=0)
@@ -454,185 +458,88 @@ def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
         raise InputError(msg)
 
 
-@dataclass(frozen=True, eq=False)
-class Pilot:
-    """A small audit that stands for the population, and what a larger one will know.
+@dataclass(frozen=True)
+class Outlook:
+    """About how many cases would settle an open verdict, if the population is as the sample."""
 
-    Attributes
-    ----------
-    problem, frequencies
-        The pilot's problem and the distribution over its points that samples are drawn from.
-    loss_range
-        The limits of the losses that the planned audit knows before its data; None if none.
-    binary_losses
-        Whether it knows that each loss is an end of these.
-    most_gain
-        The largest gain that it knows to be possible; None: the whole range.
-    fixed_targets
-        Whether the planned audit's targets do not depend on its sample.
-    families
-        (K,) numbers of the sets of points that come into an audit together: a point that was
-        sampled brings its family, the twins that the model is asked about. None: all points of
-        the problem are there, whatever the sample.
-    open_levels
-        (K, columns) codes of the sensitive features whose levels an audit takes from its data:
-        a point whose level nobody in the sample has is not there.
-    delta, alpha, method, n_resamples
-        The pilot's own settings, the defaults of a plan.
-    notes
-        What a reader of the plan should know of the pilot.
-    n
-        How many people the pilot has; None where nobody knows.
+    goal: Annotated[
+        str, Doc("What the audit would come to: the estimate is on that side.", one_of=GOALS)
+    ]
+    cases: Annotated[
+        int | None,
+        Doc("About how many cases in all; null where that is too many to tell, or never enough."),
+    ]
+    possible: Annotated[bool, Doc("Whether any number of cases can do that.")]
+    power: Annotated[float, Doc("The probability with which so many cases would do.")]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> import fairtransport as ft
-    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [1] * 40})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
-    ...                   sensitive_features="sex", delta=0.1, rng=0)
-    >>> pilot = result.as_pilot()
-    >>> pilot.frequencies.tolist(), pilot.delta
-    ([0.5, 0.5], 0.1)
+
+def find_outlook(
+    pilot: Pilot, price: float, law: SamplingLaw, delta: float, alpha: float,
+    units: Units | None = None,
+) -> Outlook:  # fmt: skip
+    """Return about how many cases, or units, would settle an inconclusive verdict, at little cost.
+
+    A plug-in estimate, no bound: it takes the sample's value for the population's. With N people
+    the estimate varies by σ/√N, σ the standard deviation of the net gains φ_ν at the audit's
+    price, and the bound is z_{1−α}·σ/√N + b/N away from it: what it is wider than a normal one
+    falls faster, and b is what it is at this n. N solves
+    |ψ − δ| = (z_{1−α} + z_power)·σ/√N + b/N. Where stakes are fixed beforehand, for undeclared
+    levels or sizes as given, a bound is wider by a factor that stays: all of its width falls as
+    1/√N. Where the audit is Clopper–Pearson's, its exact power tells N instead.
     """
-
-    problem: AuditProblem
-    frequencies: FloatArray
-    loss_range: tuple[float, float] | None
-    fixed_targets: bool
-    binary_losses: bool = False
-    most_gain: float | None = None
-    families: IntArray | None = None
-    open_levels: IntArray | None = None
-    delta: float | None = None
-    alpha: float | None = None
-    method: str | None = None
-    n_resamples: int | None = None
-    notes: tuple[str, ...] = ()
-    n: int | None = None
-
-    def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
-        """Return the problem and the counts that the audit of a sample would have.
-
-        Parameters
-        ----------
-        counts
-            (K,) how many people are at each point of the pilot's problem.
-
-        Returns
-        -------
-        tuple of AuditProblem and ndarray of int
-            Without the points that such an audit would not have.
-
-        Examples
-        --------
-        Nobody is a woman in this sample, so that it knows no other sex.
-
-        >>> problem, counts = pilot.audited(np.array([0, 5]))
-        >>> problem.size, counts.tolist()
-        (1, [5])
-        """
-        if self.families is None:
-            return self.problem, counts
-        there = np.flatnonzero(self._there(self.families, counts > 0))
-        return self.problem.at(there), counts[there]
-
-    def _there(self, families: IntArray, sampled: BoolArray) -> BoolArray:
-        """Return which points a sample's audit would have."""
-        there = np.isin(families, families[sampled])
-        if self.open_levels is not None:
-            for codes in self.open_levels.T:
-                there &= np.isin(codes, codes[sampled])
-        return there
-
-    def chance_to_miss_a_level(self, n: int) -> float:
-        """Return a limit of the chance that some level occurs nowhere in n people.
-
-        Parameters
-        ----------
-        n
-            The number of people.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> round(pilot.chance_to_miss_a_level(5), 4)
-        0.0625
-        """
-        if self.open_levels is None:
-            return 0.0
-        # the code of a missing value is -1
-        shares = [np.bincount(codes + 1, self.frequencies) for codes in self.open_levels.T]
-        return float(sum(((1 - share[share > 0]) ** n).sum() for share in shares))
-
-
-@runtime_checkable
-class HasPilot(Protocol):
-    """The result of an audit, as far as a plan needs it.
-
-    A protocol, so that planning does not import the audit, which is built on top of it.
-    """
-
-    def as_pilot(self) -> Pilot:
-        """Return what a plan has to know."""
-        ...
-
-
-def as_pilot(pilot: object) -> Pilot:
-    """Return the pilot itself, or that of an audit's result."""
-    if isinstance(pilot, Pilot):
-        return pilot
-    if not isinstance(pilot, HasPilot):
-        msg = f"{param('pilot')} must be the result of an audit, got {short_repr(pilot)}"
-        raise InputError(msg)
-    return pilot.as_pilot()
-
-
-def build_pilot(
-    problem: object, frequencies: object, counts: object, loss_range: object, fixed_targets: object,
-    binary_losses: object,
-) -> Pilot:  # fmt: skip
-    """Return a pilot from its parts, as `sample_size` takes them."""
-    if not isinstance(problem, AuditProblem):
-        msg = f"{param('problem')} must be an AuditProblem, got {short_repr(problem)}"
-        raise InputError(msg)
-    shares = _check_shares(problem, frequencies, counts)
-    if not isinstance(fixed_targets, bool | np.bool_):
-        msg = (
-            f"{param('fixed_targets')} must say whether the planned audit's targets are those of "
-            f"{param('problem')} whoever is sampled (True) or the points of its own sample "
-            f"(False), got {short_repr(fixed_targets)}"
-        )
-        raise InputError(msg)
-    limits = None
-    if loss_range is not None:
-        low, high = check_float_array("loss_range", loss_range, (2,)).tolist()
-        limits = (low, high)
-    # without fixed targets a point comes into an audit by being sampled
-    families = None if fixed_targets else np.arange(problem.size)
-    people = None if counts is None else round(float(np.sum(np.asarray(counts, float))))
-    return Pilot(
-        problem, shares, limits, bool(fixed_targets), bool(binary_losses), families=families,
-        n=people or None,
+    estimate = law.estimate
+    goal = "reject" if estimate > delta else "certify"
+    bound = law.lower_bound(alpha) if goal == "reject" else law.upper_bound(alpha)
+    if not math.isfinite(bound):
+        return Outlook(goal, None, possible=False, power=OUTLOOK_POWER)
+    n, is_single = law.n, units is None or units.is_single
+    is_adaptive = (law.fixed_levels or goal == "certify") and (units is None or units.is_adaptive)
+    size = _solve_size(
+        abs(estimate - delta), abs(estimate - bound), _gain_deviation(pilot, price, units), n,
+        alpha if is_adaptive else None,
     )  # fmt: skip
+    exact = law.method == "finite-sample" and is_single and is_share(pilot)
+    if size <= MAX_EXACT_CASES and exact:
+        size = BinomialTest(min(estimate, 1.0), delta, alpha, goal == "certify").sample_size(
+            OUTLOOK_POWER
+        )
+    cases = None if size > MAX_OUTLOOK_CASES else _round_up(max(size, n + 1))
+    return Outlook(goal, cases, possible=True, power=OUTLOOK_POWER)
 
 
-def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:
-    """Return the distribution over a problem's points, summing to 1."""
-    if (frequencies is None) == (counts is None):
-        got = "neither" if counts is None else "both"
-        msg = f"{param('frequencies')} or {param('counts')} must be given, and not both, got {got}"
-        raise InputError(msg)
-    name, values = ("counts", counts) if frequencies is None else ("frequencies", frequencies)
-    shares = check_finite(name, check_float_array(name, values, (problem.size,)), nonnegative=True)
-    total = float(shares.sum())
-    if not total > 0 or (frequencies is not None and abs(total - 1) > 1e-6):  # noqa: PLR2004
-        rule = "have a positive sum" if frequencies is None else "sum to 1"
-        msg = f"{param(name)} must {rule}, got {total:g}"
-        raise InputError(msg)
-    return shares / total
+def _gain_deviation(pilot: Pilot, price: float, units: Units | None) -> float:
+    """Return the standard deviation of the net gains at a price, for units of their weighted mean.
+
+    The weighted mean of m units varies by this over √m.
+    """
+    gains = pilot.problem.net_gains(price)
+    if units is not None:
+        total, weights = float(units.counts @ units.weights), units.weights
+        means = units.means(gains)
+        apart = weights * (means - float(units.counts @ (weights * means)) / total)
+        return math.sqrt(float(units.counts @ apart**2) * units.n) / total
+    mean = float(pilot.frequencies @ gains)
+    return math.sqrt(max(float(pilot.frequencies @ gains**2) - mean**2, 0.0))
+
+
+def _solve_size(apart: float, width: float, spread: float, n: int, alpha: float | None) -> float:
+    """Solve for the size at which a bound is as far from the estimate as δ, with the power.
+
+    Without ``alpha`` all of the width falls as 1/√N.
+    """
+    if apart == 0:
+        return math.inf
+    normal = NormalDist()
+    power = normal.inv_cdf(OUTLOOK_POWER)
+    if alpha is None:
+        return ((width * math.sqrt(n) + power * spread) / apart) ** 2
+    level = normal.inv_cdf(1 - alpha)
+    more = max(width - level * spread / math.sqrt(n), 0.0) * n
+    linear = (level + power) * spread
+    return ((linear + math.sqrt(linear**2 + 4 * apart * more)) / (2 * apart)) ** 2
+
+
+def _round_up(size: float) -> int:
+    """Return a size with no more digits than an estimate has, never less than it."""
+    step = int(10 ** max(0, math.floor(math.log10(size)) + 1 - OUTLOOK_DIGITS))
+    return math.ceil(size / step) * step

@@ -98,8 +98,6 @@ class FreeMoves:
 class CostlyMoves:
     """The e-processes for any budget; for ψ <= δ a look is taken when `look` is called.
 
-    Notes
-    -----
     Write Y_ν = φ_ν + εν. ψ <= δ says that some price ν in [0, δ/ε] has E Y_ν <= δ, so the least
     wealth over these prices is an e-process. Its stakes are fixed, so it depends on counts
     only and is monotone in φ: where targets are the points seen so far, φ is too small and
@@ -138,8 +136,6 @@ class CostlyMoves:
     def look(self, problem: AuditProblem, counts: IntArray) -> None:
         """Look at the evidence against ψ <= δ, after ``counts`` records at the points.
 
-        Notes
-        -----
         Stakes are fixed, so the wealth of the whole sample is computed from counts alone, and
         looks may be as far apart as one likes: a look that is left out can only miss a crossing.
         """
@@ -233,8 +229,6 @@ class CostlyMoves:
 def anytime_share_interval(successes: int, n: int, alpha: float) -> tuple[float, float]:
     """Return an interval that covers a share at all times together with probability 1 − α.
 
-    Notes
-    -----
     Under the true share p the likelihood of the records under a beta-binomial law, divided by that
     under p, is a martingale that begins at 1; it ever reaches 1/α with probability at most α. The
     interval has the shares at which it is below 1/α: they lie around successes / n, where the
@@ -265,8 +259,6 @@ def anytime_share_interval(successes: int, n: int, alpha: float) -> tuple[float,
 class StoppedLaw(SamplingLaw):
     """Bounds from a confidence sequence: valid whenever, and why ever, the asking stopped.
 
-    Notes
-    -----
     A bound is the running one: what was ever rejected on the way stays rejected. By Ville's
     inequality that is wrong with probability at most α, over all times together. The wealth
     against ψ <= δ falls in δ and that against ψ >= δ rises, so that halving finds the bound to
@@ -337,8 +329,6 @@ def _pvalue(path: FloatArray) -> float:
 class OpenBets(NamedTuple):
     """The columns of `Bets` that are bet on, side by side as the compiled loop takes them.
 
-    Notes
-    -----
     Factors change with the largest outcome ``highest``, weights at folds: record by record neither
     is computed anew.
     """
@@ -363,8 +353,6 @@ class OpenBets(NamedTuple):
 class Bets:
     """Many mixtures of fixed stakes on the same records, one a column.
 
-    Notes
-    -----
     Against ψ <= δ the stakes are λ = x/δ with x in `FRACTIONS`, against ψ >= δ they are
     x/(T − δ), where T is the largest possible outcome. So each factor is monotone in δ, and of
     the thresholds on a grid a beginning (or an end) is rejected.
@@ -422,8 +410,6 @@ class Bets:
     def revise(self, old: FloatArray, new: FloatArray, counts: IntArray) -> None:
         """Replace the outcomes of earlier records; they may only grow.
 
-        Notes
-        -----
         Outcomes that grow are those of targets taken from the sample: what was bet on so far was
         too small. The wealth that results is at most that of the whole space's outcomes, at every
         time. Crossings are not looked for here; the next record's are.
@@ -463,8 +449,6 @@ class Bets:
     def as_json(self) -> dict[str, Any]:
         """Return the wealths; arrays in base64, so that not a bit is lost.
 
-        Notes
-        -----
         Thresholds, sides and levels are not part of it: they follow from the settings, which the
         state file keeps. The product since the last fold is, so that a run that is taken up again
         folds where the first one would have.
@@ -527,8 +511,6 @@ def threshold_grid(most_gain: float) -> FloatArray:
 def find_lower_limit(crossed: IntArray, most_gain: float) -> float:
     """Return the largest δ of the grid up to which all are rejected.
 
-    Notes
-    -----
     If ψ lies between two neighbours of the grid, "ψ <= the upper neighbour" is true and is
     ever rejected with probability at most α/2; unless it is, the limit stays below ψ.
     """

@@ -59,8 +59,6 @@ def weigh(
 ) -> None:
     """Fill the mixture's weights and its threshold, both relative to the largest wealth.
 
-    Notes
-    -----
     Between two folds the loop over records needs no exponential: mean wealth >= exp(threshold)
     is Σ weight · product >= level. The clamp at 700 keeps the threshold of a hopeless column a
     number; no sum reaches it.
@@ -83,8 +81,6 @@ def revise(
 ) -> None:  # fmt: skip
     """Replace the outcomes of earlier records: ``counts`` of them go from ``old`` to ``new``.
 
-    Notes
-    -----
     A wealth of fixed stakes is a product over records in any order, so that a factor can be
     taken out and another put in.
     """

@@ -13,11 +13,7 @@ from fairtransport.monitor.monitor import Monitor
 from fairtransport.monitor.state import lock_state
 from fairtransport.report.charts.curves import since_words
 from fairtransport.report.console import line, print_note, terminal
-from fairtransport.report.sections.decisions import (
-    NOT_TRAINED_ON,
-    RANDOM_SAMPLE,
-    decision_lines,
-)
+from fairtransport.report.sections.decisions import NOT_TRAINED_ON, RANDOM_SAMPLE, decision_lines
 from fairtransport.report.terminal import compared_with, frame_panel, two_columns
 from fairtransport.report.text import percent
 from fairtransport.similarity.base import BaseSimilarity
@@ -178,8 +174,6 @@ def _read_on(
 ) -> int:
     """Process what is new, and save it; return how many bytes wait.
 
-    Notes
-    -----
     After a bad record what came before it is saved: the next run begins there, and says the same.
     """
     last_save = reached = source.offset

@@ -96,8 +96,6 @@ class GrowingFile:
 
         None: a header is still to come, or each record has names of its own.
 
-        Notes
-        -----
         Types are those of the whole file as it is now, as an audit of it would read them: the first
         lines alone could make numbers of codes.
         """

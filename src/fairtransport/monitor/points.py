@@ -20,7 +20,8 @@ from fairtransport.access.answers import (
     check_labels,
     tells_labels,
 )
-from fairtransport.access.oracle import AnswerBook, Oracle, Question, input_frame, same_answer
+from fairtransport.access.oracle import AnswerBook, Oracle, Question, input_frame
+from fairtransport.access.repeats import same_answer
 from fairtransport.data.build import Roles, check_no_overlap, reserve_columns
 from fairtransport.data.columns import (
     Value,

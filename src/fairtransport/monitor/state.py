@@ -105,8 +105,6 @@ def _checksum(body: str) -> str:
 def lock_state(path: Path) -> Iterator[None]:
     """Refuse other monitors of a state meanwhile; the lock ends with the process, however it ends.
 
-    Notes
-    -----
     The lock lies on a file beside the state, since every save replaces the state by another file.
     """
     state = path.resolve()

@@ -103,8 +103,6 @@ class FreeStream(Stream):
     def take(self, keys: Sequence[Key]) -> None:
         """Take in points in order; nothing is counted if one of them cannot be.
 
-        Notes
-        -----
         All losses are asked for before anything is counted. Then records are bet on in their order;
         where one raises the largest loss of its block, those before it are bet on first, with the
         gains that they had, and then the block is revised.

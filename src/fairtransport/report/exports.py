@@ -70,8 +70,6 @@ def _judged_verdict(summary: AuditSummary) -> str | None:
 class AuditSuite:
     """An audit as JUnit has it: a suite of one test.
 
-    Notes
-    -----
     The schema of xunit2 lets suites have properties, and tests none.
     """
 

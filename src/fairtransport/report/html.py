@@ -14,8 +14,9 @@ from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.bundle import javascript_bundle
 from fairtransport.report.charts.intervals import family_document
 from fairtransport.report.charts.specs import chart_specs
-from fairtransport.report.rendering import FRAGMENTS, entry_of, environment, render_sections
-from fairtransport.report.sections import Output
+from fairtransport.report.rendering import entry_of, environment, render_sections
+from fairtransport.report.sections import FRAGMENTS
+from fairtransport.report.sections.section import Output
 from fairtransport.report.text import subtitle, visible
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ _CODE = re.compile(r"`([^`]{1,80})`")
 def render_html(document: Document, *, title: str | None = None) -> str:
     """Return a report as one HTML document.
 
-    Notes
-    -----
     Scripts and styles stand in the file and are allowed by their hashes alone
     (Content-Security-Policy), so nothing that comes with the data can run. Strings of the
     data are escaped in HTML and in the charts' JSON, and hidden characters are spelled out.

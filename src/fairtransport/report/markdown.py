@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fairtransport.report.rendering import environment, render_sections
-from fairtransport.report.sections import Output
+from fairtransport.report.sections.section import Output
 from fairtransport.report.text import subtitle, visible
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Reports as text: templates, sections of each document, and the methods of every result."""
+"""Reports as text: the environment of templates, and the methods of every result."""
 
 from __future__ import annotations
 
@@ -8,32 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairtransport._core.files import write_text
 from fairtransport._core.validation import check_choice
-from fairtransport.documents.audit import AuditSummary
-from fairtransport.documents.comparison import ComparisonSummary
-from fairtransport.documents.family import FamilySummary
-from fairtransport.report.sections import (
-    appendix,
-    certainty,
-    comparison,
-    counterparts,
-    decisions,
-    family,
-    finding,
-    first_screen,
-    groups,
-    proxies,
-    rates,
-    who,
-)
-from fairtransport.report.text import (
-    decimal,
-    level,
-    people,
-    percent,
-    profile_text,
-    shorten,
-    visible,
-)
+from fairtransport.report import text
+from fairtransport.report.sections import SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,44 +18,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from fairtransport._core.schema import Document
-    from fairtransport.report.sections import Fragment, Output, Section
-
-
-SECTIONS: dict[type, tuple[Section, ...]] = {
-    AuditSummary: (
-        first_screen.FIRST_SCREEN,
-        rates.RATES,
-        decisions.PEOPLE,
-        counterparts.COUNTERPARTS,
-        groups.GROUP_RATES,
-        finding.NOTES,
-        who.FLOWS,
-        certainty.CERTAINTY,
-        certainty.DEPENDENCE,
-        proxies.PROXIES,
-        appendix.METHOD,
-        appendix.GLOSSARY_SECTION,
-    ),
-    ComparisonSummary: (
-        comparison.COMPARISON_FINDING,
-        comparison.COMPARISON_WHO,
-        comparison.COMPARISON_METHOD,
-        finding.NOTES,
-    ),
-    FamilySummary: (
-        family.FAMILY_FINDING,
-        family.EACH_AUDIT,
-        family.FAMILY_MEANING,
-        finding.NOTES,
-    ),
-}
-"""The sections of each kind of document, in their order."""
-FRAGMENTS: dict[type, Callable[[Any], Fragment]] = {
-    AuditSummary: first_screen.audit_fragment,
-    ComparisonSummary: comparison.comparison_fragment,
-    FamilySummary: family.family_fragment,
-}
-"""What a notebook shows of each kind of document."""
+    from fairtransport.report.sections.section import Output, Section
 
 
 T = TypeVar("T")
@@ -89,13 +28,9 @@ T = TypeVar("T")
 def environment(finalize: Callable[[object], object], code: Callable[[str], Markup]) -> Environment:
     """Return the templates' environment.
 
-    Notes
-    -----
     Everything is escaped and an unknown name is an error, so that names from the data can neither
     break a page nor vanish from it. Only what passes ``trusted`` is not escaped.
     """
-    from pathlib import Path
-
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -109,13 +44,13 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
     )
     templates.filters |= {
         "code": code,
-        "decimal": decimal,
-        "level": level,
-        "people": people,
-        "percent": percent,
-        "profile": profile_text,
-        "shorten": shorten,
-        "visible": visible,
+        "decimal": text.decimal,
+        "level": text.level,
+        "people": text.people,
+        "percent": text.percent,
+        "profile": text.profile_text,
+        "shorten": text.shorten,
+        "visible": text.visible,
         # our own files, sentences without data and JSON that was made safe; nothing else
         "trusted": Markup,
     }

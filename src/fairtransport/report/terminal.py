@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.console import line, print_note, terminal
-from fairtransport.report.sections.comparison import (
-    applicability_sentence,
-    certificate_sentence,
-    comparison_intervals_sentence,
-    comparison_title,
-    difference_sentence,
-    differences_table,
-    models_table,
-    risks_sentence,
-)
+from fairtransport.report.sections import comparison, family
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
@@ -35,12 +26,6 @@ from fairtransport.report.sections.decisions import (
     verdict_finding,
     verdict_note,
 )
-from fairtransport.report.sections.family import (
-    family_row,
-    family_title,
-    intervals_sentence,
-    promise_sentence,
-)
 from fairtransport.report.sections.finding import (
     advised_settings,
     comparable_sentence,
@@ -52,9 +37,9 @@ from fairtransport.report.sections.finding import (
     parts_sentence,
     verdict_line,
 )
+from fairtransport.report.sections.moves import move_count_sentence
 from fairtransport.report.sections.proxies import proxies_sentences
 from fairtransport.report.sections.rates import decision_lines, rate_figures
-from fairtransport.report.sections.who import move_count_sentence
 from fairtransport.report.tables import changed_cell
 from fairtransport.report.text import (
     NONE,
@@ -422,10 +407,10 @@ def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
 
 def print_family(summary: FamilySummary, title: str) -> None:
     """Print what several audits say together."""
-    headline = f"{family_title(summary)}."
-    _print_frame(title, family_row(summary), headline, [promise_sentence(summary)])
+    headline = f"{family.family_title(summary)}."
+    _print_frame(title, family.family_row(summary), headline, [family.promise_sentence(summary)])
     terminal().print(_members_table(summary))
-    terminal().print(line(intervals_sentence(summary)))
+    terminal().print(line(family.intervals_sentence(summary)))
     _print_notes(summary)
 
 
@@ -461,16 +446,16 @@ MIN_NAME_CHARACTERS = 6
 def print_comparison(summary: ComparisonSummary, title: str) -> None:
     """Print the verdict on the last model, the tables and notes."""
     sentences = (
-        applicability_sentence(summary),
-        difference_sentence(summary),
-        certificate_sentence(summary),
-        risks_sentence(summary),
+        comparison.applicability_sentence(summary),
+        comparison.difference_sentence(summary),
+        comparison.certificate_sentence(summary),
+        comparison.risks_sentence(summary),
     )
-    headline = f"{comparison_title(summary)}."
+    headline = f"{comparison.comparison_title(summary)}."
     _print_frame(title, comparison_row(summary.verdict), headline, sentences)
-    terminal().print(_screen_table(models_table(summary)))
-    terminal().print(_screen_table(differences_table(summary)))
-    terminal().print(line(comparison_intervals_sentence(summary)))
+    terminal().print(_screen_table(comparison.models_table(summary)))
+    terminal().print(_screen_table(comparison.differences_table(summary)))
+    terminal().print(line(comparison.comparison_intervals_sentence(summary)))
     _print_notes(summary)
 
 

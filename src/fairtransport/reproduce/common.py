@@ -34,8 +34,6 @@ def compare_with_paper(
 ) -> dict[str, float]:
     """Compare values over runs with a published mean ± sd.
 
-    Notes
-    -----
     They agree if the means differ by at most two standard errors of their difference,
     √(s₁²/n₁ + s₂²/n₂), or by at most .01. An undefined value is left out of the mean and
     counted in ``undefined``.

@@ -37,9 +37,7 @@ ORDERS = {
 }
 
 
-def audit_model(
-    model: object, people: pd.DataFrame, seed: int, *, n_resamples: int = N_RESAMPLES
-) -> AuditResult:
+def audit_model(model: object, people: pd.DataFrame, seed: int) -> AuditResult:
     """Audit as the paper does: all twins are asked about, the bootstrap is m out of n."""
     return audit(
         people[[*FEATURES, LABEL]],
@@ -50,7 +48,7 @@ def audit_model(
         levels=LEVELS,
         delta=DELTA,
         method="m-out-of-n",
-        n_resamples=n_resamples,
+        n_resamples=N_RESAMPLES,
         rng=seed,
     )
 

@@ -97,14 +97,14 @@ class FairPath:
         return tuple(SELECTABLE[place] for place in entered)
 
 
-def fair_path(training: pd.DataFrame, seed: int, *, n_resamples: int = 1000) -> FairPath:
+def fair_path(training: pd.DataFrame, seed: int) -> FairPath:
     """Fit the path on 5/7 of shuffled people and audit each model with the others."""
     n_fitted = round(FITTED_SHARE * len(training))
     fitted, validation = training.iloc[:n_fitted], training.iloc[n_fitted:]
     models = _path_models(fitted)
     features, truth = encode_people(validation, SELECTABLE).to_numpy(), validation[LABEL].to_numpy()
     accuracy = np.array([np.mean(model.answers(features) == truth) for model in models])
-    statistic, lower = np.array(_audits(models, validation, seed, n_resamples)).T
+    statistic, lower = np.array(_audits(models, validation, seed)).T
     return FairPath(STRENGTHS, models, accuracy, statistic, lower, DELTA)
 
 
@@ -122,12 +122,10 @@ def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
 
 
 def _audits(
-    models: tuple[PathModel, ...], people: pd.DataFrame, seed: int, n_resamples: int
+    models: tuple[PathModel, ...], people: pd.DataFrame, seed: int
 ) -> list[tuple[float, float]]:
     """Return each model's statistic and lower bound; models that answer alike share theirs.
 
-    Notes
-    -----
     There are 72 profiles, and neighbours on the path often answer all of them alike: what an audit
     sees of a model is its answers there, so that a hundred models need far fewer audits.
     """
@@ -135,11 +133,9 @@ def _audits(
     profiles = encode_people(all_profiles(), SELECTABLE).to_numpy()
     results = []
     for model in models:
-        # neighbours on the path often answer all 72 profiles alike, and then their audits are the
-        # same
         answers = model.answers(profiles).tobytes()
         if answers not in audits:
-            result = audit_model(model, people, seed, n_resamples=n_resamples)
+            result = audit_model(model, people, seed)
             audits[answers] = result.statistic, result.lower_bound
         results.append(audits[answers])
     return results

@@ -6,7 +6,6 @@ from fairtransport.similarity.comparable_pairs import ComparablePairs
 from fairtransport.similarity.counterparts import Counterparts
 from fairtransport.similarity.custom import Custom
 from fairtransport.similarity.ignore_sensitive import IgnoreSensitive
-from fairtransport.similarity.inspection import ColumnDistance, SimilarityCheck, SimilarPair, check
 from fairtransport.similarity.mixed_tabular import MixedTabular
 from fairtransport.similarity.precomputed import Precomputed, load_precomputed
 from fairtransport.similarity.registry import (
@@ -16,6 +15,12 @@ from fairtransport.similarity.registry import (
     suggest_scales,
 )
 from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
+from fairtransport.similarity.similarity_check import (
+    ColumnDistance,
+    SimilarityCheck,
+    SimilarPair,
+    check,
+)
 
 __all__ = [
     "SIMILARITIES",

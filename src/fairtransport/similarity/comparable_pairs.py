@@ -242,8 +242,6 @@ class ComparablePairs(LearnedSimilarity):
 def log_likelihood(squared: FloatArray, comparable: FloatArray) -> FloatArray:
     """Return the log-likelihood of each judgement at its squared distance.
 
-    Notes
-    -----
     P(yes) = 2/(1 + exp d²), so that P(no) = tanh(d²/2): equal people who were judged not to be
     comparable have probability 0.
     """
@@ -281,8 +279,6 @@ def objective(
 def fit_sigma(differences: FloatArray, comparable: FloatArray, penalty: float) -> FloatArray:
     """Return the Σ that maximises the penalised likelihood of judged differences.
 
-    Notes
-    -----
     The problem is concave in Σ, and with a square B every local maximum over B is a global one over
     all positive semidefinite Σ (Burer and Monteiro 2005).
     """

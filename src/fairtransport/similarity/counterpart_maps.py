@@ -74,8 +74,6 @@ class ColumnMap(Protocol):
 class GroupLaw:
     """P(code | group, Z) = P(code | Z) t(group, code) / sum, with each group's own frequencies.
 
-    Notes
-    -----
     P(code | Z) are frequencies in the cells of Z's first k columns, drawn to those of its first
     k − 1, and so on; the factors t are found by iterative proportional fitting.
     """
@@ -177,8 +175,6 @@ class LevelMap:
 class NumberMap:
     """The move of a number: the residual of a regression keeps its rank.
 
-    Notes
-    -----
     Numbers on a grid are spread evenly over a step, by people's own uniforms, and rounded again
     after the move: a shift of .3 steps moves three in ten people by one.
     """

@@ -26,8 +26,12 @@ from fairtransport.similarity.column_kinds import (
     read_kind,
     score_column,
 )
+from fairtransport.similarity.counterpart_gate import (
+    find_detectable_shift,
+    prepare_scores,
+    run_gate,
+)
 from fairtransport.similarity.counterpart_maps import LevelMap, Move, NumberMap, Uniforms
-from fairtransport.similarity.gate import find_detectable_shift, prepare_scores, run_gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,15 +10,7 @@ import numpy as np
 from fairtransport._core.validation import check_number
 from fairtransport.errors import InputError, entry, param
 from fairtransport.geometry import Geometry, WithinTolerance, ZeroCost
-from fairtransport.similarity.base import (
-    BaseSimilarity,
-    check_column_names,
-    check_mapping,
-    check_profile_columns,
-    get_numeric_values,
-    label_columns,
-    tie_breaking_codes,
-)
+from fairtransport.similarity import base
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class IgnoreSensitive(BaseSimilarity):
+class IgnoreSensitive(base.BaseSimilarity):
     """People are comparable if they differ only in sensitive features: the paper's COMPAS metric.
 
     Parameters
@@ -67,8 +59,8 @@ class IgnoreSensitive(BaseSimilarity):
     tolerance: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        exact = check_column_names("exact", self.exact)
-        check_mapping("tolerance", self.tolerance)
+        exact = base.check_column_names("exact", self.exact)
+        base.check_mapping("tolerance", self.tolerance)
         for column, limit in self.tolerance.items():
             check_number(entry("tolerance", column), limit, at_least=0)
             if column in exact:
@@ -85,9 +77,9 @@ class IgnoreSensitive(BaseSimilarity):
 
     def geometry(self, space: SampleSpace) -> Geometry:
         """Return blocks of equal label and equal other columns, with free moves inside."""
-        exact = check_column_names("exact", self.exact)
-        check_profile_columns("exact", exact, space)
-        check_profile_columns("tolerance", self.tolerance, space)
+        exact = base.check_column_names("exact", self.exact)
+        base.check_profile_columns("exact", exact, space)
+        base.check_profile_columns("tolerance", self.tolerance, space)
         matched = tuple(
             column
             for column in space.profile
@@ -96,15 +88,15 @@ class IgnoreSensitive(BaseSimilarity):
         # complete sets of twins do not depend on the sample: no reference is needed
         complete = space.has_twins and self.moves_only_to_twins
         return Geometry(
-            blocks=space.groups_of_twins((*matched, *label_columns(space))),
+            blocks=space.groups_of_twins((*matched, *base.label_columns(space))),
             cost=self._within_tolerance(space) if self.tolerance else ZeroCost(),
             targets=None if complete else space.targets,
-            profiles=tie_breaking_codes(space),
+            profiles=base.tie_breaking_codes(space),
         )
 
     def describe(self) -> str:
         """Return one sentence for the report."""
-        exact = check_column_names("exact", self.exact)
+        exact = base.check_column_names("exact", self.exact)
         but = f" (of which {', '.join(exact)} must agree too)" if exact else ""
         close = [f"{column} by at most {limit:g}" for column, limit in self.tolerance.items()]
         near = f"; they may also differ in {' and '.join(close)}" if close else ""
@@ -119,5 +111,5 @@ class IgnoreSensitive(BaseSimilarity):
 
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
         """Return the cost that allows small differences in some columns."""
-        columns = [get_numeric_values("tolerance", column, space) for column in self.tolerance]
+        columns = [base.get_numeric_values("tolerance", column, space) for column in self.tolerance]
         return WithinTolerance(np.column_stack(columns), np.array([*self.tolerance.values()]))

@@ -10,16 +10,7 @@ import numpy as np
 from fairtransport._core.validation import check_number
 from fairtransport.errors import InputError, entry, param
 from fairtransport.geometry import check_coordinates
-from fairtransport.similarity.base import (
-    BaseSimilarity,
-    build_euclidean,
-    check_column_names,
-    check_mapping,
-    check_profile_columns,
-    get_numeric_values,
-    is_numeric,
-    label_columns,
-)
+from fairtransport.similarity import base
 from fairtransport.similarity.encoding import one_hot
 
 if TYPE_CHECKING:
@@ -31,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class MixedTabular(BaseSimilarity):
+class MixedTabular(base.BaseSimilarity):
     """Numeric columns cost by scale, others by mismatch; sensitive columns are free.
 
     Parameters
@@ -87,12 +78,12 @@ class MixedTabular(BaseSimilarity):
 
     def __post_init__(self) -> None:
         for parameter in ("scales", "mismatch"):
-            check_mapping(parameter, getattr(self, parameter))
+            base.check_mapping(parameter, getattr(self, parameter))
         for column, scale in self.scales.items():
             check_number(entry("scales", column), scale, above=0)
         for column, cost in self.mismatch.items():
             check_number(entry("mismatch", column), cost, at_least=0)
-        names = [*self.scales, *self.mismatch, *check_column_names("exact", self.exact)]
+        names = [*self.scales, *self.mismatch, *base.check_column_names("exact", self.exact)]
         for column in names:
             if names.count(column) > 1:
                 msg = (
@@ -117,7 +108,7 @@ class MixedTabular(BaseSimilarity):
         for column, scale in scales.items():
             name = entry("scales", column)
             with np.errstate(over="ignore"):
-                values = get_numeric_values(name, column, space)[:, None] / scale
+                values = base.get_numeric_values(name, column, space)[:, None] / scale
             parts.append(check_coordinates(name, values))
         for column, cost in mismatch.items():
             values = _indicators(space, column) * np.sqrt(cost / 2)
@@ -125,7 +116,7 @@ class MixedTabular(BaseSimilarity):
         coordinates = np.hstack(parts)
         # without any priced column all moves inside a block are free
         coordinates = coordinates if coordinates.shape[1] else np.zeros((space.size, 1))
-        return build_euclidean(space, coordinates, (*exact, *label_columns(space)))
+        return base.build_euclidean(space, coordinates, (*exact, *base.label_columns(space)))
 
     def cost_table(self, space: SampleSpace | None = None) -> list[dict[str, str]]:
         """Return the cost of a change in each column, one row per column.
@@ -149,7 +140,7 @@ class MixedTabular(BaseSimilarity):
         exact: Sequence[str]
         if space is None:
             scales, mismatch = dict(self.scales), dict(self.mismatch)
-            exact, free = check_column_names("exact", self.exact), []
+            exact, free = base.check_column_names("exact", self.exact), []
         else:
             scales, mismatch, exact = self._rules(space)
             priced = {*scales, *mismatch, *exact}
@@ -176,7 +167,7 @@ class MixedTabular(BaseSimilarity):
         words += [f"another {column} costs {cost:g}" for column, cost in self.mismatch.items()]
         if self.default_mismatch is not None:
             words.append(f"another level of any other column costs {self.default_mismatch:g}")
-        words += [f"{column} must agree" for column in check_column_names("exact", self.exact)]
+        words += [f"{column} must agree" for column in base.check_column_names("exact", self.exact)]
         words.append("sensitive features that are not named and equal people cost nothing")
         return f"Squared distances add up: {'; '.join(words)}."
 
@@ -196,16 +187,16 @@ class MixedTabular(BaseSimilarity):
         self, space: SampleSpace
     ) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
         """Return the scales, the mismatch costs and the exact columns of a space."""
-        exact = check_column_names("exact", self.exact)
+        exact = base.check_column_names("exact", self.exact)
         for parameter, names in (
             ("scales", self.scales), ("mismatch", self.mismatch), ("exact", exact),
         ):  # fmt: skip
-            check_profile_columns(parameter, names, space)
+            base.check_profile_columns(parameter, names, space)
         scales, mismatch = dict(self.scales), dict(self.mismatch)
         for column in space.profile:
             if column in {*scales, *mismatch, *exact, *space.sensitive}:
                 continue
-            numeric = is_numeric(space.columns[column].levels)
+            numeric = base.is_numeric(space.columns[column].levels)
             default = self.default_scale if numeric else self.default_mismatch
             if default is None:
                 rule, fallback = (

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 
-from fairtransport._core.files import (
-    TooLargeError,
-    describe_unpacked_limit,
-    max_unpacked_bytes,
-    unpacked_sizes,
-)
+from fairtransport._core import files
 from fairtransport._core.validation import describe_error, is_real, short_repr
 from fairtransport.data.columns import CodedColumn, merge_columns
 from fairtransport.data.sample_space import native_frame
@@ -256,8 +251,8 @@ def _read_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
         msg = f"{param('path')} must be an existing file, got {str(path)!r}"
         raise InputError(msg)
     try:
-        most = max_unpacked_bytes(path.stat().st_size)
-        unpacked_sizes(path, most, inner=False)
+        most = files.max_unpacked_bytes(path.stat().st_size)
+        files.unpacked_sizes(path, most, inner=False)
         # without pickle, so that a file cannot run code
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
@@ -266,8 +261,8 @@ def _read_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
 
             # any sparse format: `CostMatrix` converts it
             return cast("csr_array[np.float64]", load_npz(path)), None
-    except TooLargeError:
-        msg = f"the file {path.name!r} {describe_unpacked_limit(most)}"
+    except files.TooLargeError:
+        msg = f"the file {path.name!r} {files.describe_unpacked_limit(most)}"
         raise DataError(msg) from None
     except Exception as error:  # a damaged file can raise anything
         msg = f"the file {short_repr(path.name)} could not be read: {describe_error(error)}"

@@ -54,8 +54,6 @@ MAX_ROUNDS = 200
 def needs_columns(losses: FloatArray, geometry: Geometry, place: FloatArray) -> bool:
     """Whether full frontiers would be too long, by a sample of the targets.
 
-    Notes
-    -----
     Nothing but the targets decides: where these were fixed before a sample, so was which bets
     are laid on it.
     """
@@ -75,8 +73,6 @@ def needs_columns(losses: FloatArray, geometry: Geometry, place: FloatArray) -> 
 class Columns:
     """The best targets of some points, all of them by default, at the prices looked at so far.
 
-    Notes
-    -----
     The best target at a price is a corner of the point's frontier. So the targets at some prices
     are corners of all frontiers in order, and a problem restricted to them has the dual function
     of the whole problem at these prices, and less in between.
@@ -109,8 +105,6 @@ class Columns:
     def _search(self, price: float) -> IntArray:
         """Return the best targets at a new price.
 
-        Notes
-        -----
         What each target is worth is linear in the price: one that is best at a lower and at a
         higher price is best in between.
         """
@@ -145,8 +139,6 @@ class Columns:
     def find_largest_net_gains(self, prices: Collection[float]) -> FloatArray:
         """Return the largest φ_ν of all points at rising prices.
 
-        Notes
-        -----
         φ_ν falls in ν. So only points are searched whose φ at a lower price is above the largest.
         """
         limits, result = self.net_gains(0.0), []
@@ -164,8 +156,6 @@ class Columns:
     def solve(self, frequencies: FloatArray, budget: float) -> Frontiers:
         """Return restricted frontiers whose solution for some frequencies is that of all targets.
 
-        Notes
-        -----
         The restricted value is at most ψ, and the dual value at any price is at least ψ. Targets
         at both ends of the restricted problem's interval of optimal prices are added until their
         dual values are the restricted value. All optimal prices lie between prices looked at, so
@@ -202,8 +192,6 @@ class Columns:
     def trace_curve(self, mass: FloatArray) -> CurvePoints:
         """Return points of the budget curve: the plans at prices that are best in turn.
 
-        Notes
-        -----
         A plan of best targets at a price is optimal for the budget that it costs, and the price
         is a slope of the curve there. Between two points the curve lies above their chord and
         below both tangents, and where these leave the most room is the next price.
@@ -239,8 +227,6 @@ class Columns:
     def _approach(self, mass: FloatArray, budget: float) -> list[float]:
         """Return 0, ∞ and prices close to that of a budget, on both sides where it is positive.
 
-        Notes
-        -----
         The cost of the plan at a price falls in the price. Of smooth losses it is nearly a power
         of it, so that a secant in logarithms comes close to where the budget is spent.
         """

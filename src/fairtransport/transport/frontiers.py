@@ -199,8 +199,6 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
 
     If every move inside a block is free, nothing has to be compiled.
 
-    Notes
-    -----
     Ties do not depend on the search: of targets with equal loss and cost the one that changes the
     fewest columns is taken, then the first.
     """

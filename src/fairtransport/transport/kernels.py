@@ -362,8 +362,6 @@ def count_above(loss: float, level: FloatArray, n: int) -> int:
 def insert_corner(i: int, new: NewCorner, profiles: IntArray, hull: Hull, n: int) -> int:  # noqa: C901
     """Insert a candidate into the hull of point ``i`` if it is a corner; return the new length.
 
-    Notes
-    -----
     Slopes are compared by cross-multiplication, so that nothing is divided by a cost difference
     that may be tiny.
     """
@@ -422,8 +420,6 @@ def _replace(p: int, q: int, new: NewCorner, hull: Hull, n: int) -> int:
 def finish_hull(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
     """Turn a hull into the frontier, in place, cheapest corner first; return its length.
 
-    Notes
-    -----
     The margin keeps candidates that lie below the hull by a rounding error; `cheapest_first` drops
     them at the end, so that every search yields the same corners.
     """

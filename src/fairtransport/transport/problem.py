@@ -486,8 +486,6 @@ class AuditProblem:
     def _find_block_maxima(self) -> BlockMaxima:
         """Return the largest loss that each point can be moved to for free, and its ties.
 
-        Notes
-        -----
         Blocks are searched once, not point by point: K steps instead of K² pairs.
         """
         place = number_rows([self.geometry.blocks])
@@ -616,8 +614,6 @@ class PriceSweep:
 def sweep_prices(frontiers: Frontiers, weights: FloatArray) -> PriceSweep:
     """Compute moments of the net gains for weights of any sign, in one pass over the segments.
 
-    Notes
-    -----
     At price ν point i sits at the frontier corner (c_i, g_i) that its segments of slope > ν
     lead to, so φ_ν(i) = g_i − ν c_i. The sums Σ w g, Σ w c, Σ w g², Σ w gc and Σ w c² change
     only in the row of the segment that is passed.

@@ -55,8 +55,6 @@ def metric_sensitivity(
 ) -> MetricSensitivity:
     """Bound the change of ψ under an error of the metric, and try random errors.
 
-    Notes
-    -----
     Proposition 1 of the paper. By duality ψ = min over ν of εν + Σ f_i φ_ν(i), and φ_ν(i)
     changes by at most ν max|Δc|; so ψ* − ψ <= ν max|Δc| with ν the price under the old metric,
     and ψ − ψ* <= ν* max|Δc| with the price under the new one. Any optimal price is at most

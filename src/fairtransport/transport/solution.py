@@ -99,8 +99,6 @@ class BudgetCurve:
     def _spread(self, most: int, end: float) -> IntArray:
         """Return corners up to a budget, each the farthest from the line between two others.
 
-        Notes
-        -----
         Greedy: the corner farthest from the thinner curve is added next, from a heap.
         """
         last = max(1, int(np.searchsorted(self.budgets, end, side="right")) - 1)
@@ -180,8 +178,6 @@ class Spending:
 def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spending:
     """Spend the budget greedily along the slope order.
 
-    Notes
-    -----
     A fractional multiple-choice knapsack: within a point segments come in order because its
     frontier is concave, so that the greedy order never takes a later one first.
     """

@@ -38,8 +38,6 @@ PRECISION = 0.05
 class Rejection:
     """Bets against "ψ <= d", for any d.
 
-    Notes
-    -----
     The test at d bets on each order with stakes aimed at d. The same stakes win more against a
     smaller d, at every price, so that rejecting the top of a rung rejects all of it.
     """
@@ -87,8 +85,6 @@ class Rejection:
     def _bisect_rung(self, plan: Plan, bottom: float, top: float, part: float) -> float:
         """Return the largest δ up to which all prices are rejected by the same stakes.
 
-        Notes
-        -----
         Stakes are the same for all δ in here, so that wealth falls in δ at every price: tests are
         nested, and halving finds where they stop. After a price was settled others may still
         fail, so the search over prices is repeated, a dozen times at the most; then the bottom is
@@ -202,8 +198,6 @@ POINTS = 16
 class Certificate:
     """Bets against "ψ >= d", for any d.
 
-    Notes
-    -----
     As for `Rejection`, turned round: the same prices and stakes win more against a larger d.
     """
 
@@ -238,8 +232,6 @@ class Certificate:
     def _rejects_above(self, rung: int, level: float) -> bool:
         """Whether ψ >= δ is rejected for all δ above the given rung.
 
-        Notes
-        -----
         One path aimed at the rung's threshold decides: against a larger δ it wins more.
         """
         if rung <= 0:
@@ -264,8 +256,6 @@ class Certificate:
     def _run_mixture(self, aim: float, deltas: FloatArray) -> FloatArray:
         """Return (deltas, prices × stakes) log-wealths of bets that follow nothing.
 
-        Notes
-        -----
         Given sizes w_r, "ψ >= δ" says Σ w_r(μ_r(ν) − δ) >= 0 at every ν, so that the mean wealth
         of a fixed stake at a fixed price is at most exp(−λ Σ w_r(μ_r(ν) − δ)) <= 1.
         """

@@ -105,8 +105,6 @@ def _run_order(
     The price of a block has the largest excess of the aim over the past mean of Y_ν, in
     standard deviations.
 
-    Notes
-    -----
     Everything that a block's price and stake are made of (``past``, ``log_wealth``, ``n_past``) is
     brought up to date after they are written down. So they are functions of earlier blocks,
     E[1 − λw(Y_ν − δ) | past] <= 1 under ψ >= δ, and the wealth's mean is at most 1.
@@ -171,8 +169,6 @@ def _choose_price(
     A variance so small that the stake it asks for, ``scale``/√v, exceeds the cap is of no use:
     it counts as that at which the stake meets the cap.
 
-    Notes
-    -----
     One sweep down the slopes. ``g`` and ``c`` are the sums over earlier records of gain and cost
     at the current price's targets, ``gg``, ``gc``, ``cc`` those of their products; each segment
     that is passed replaces its cell's target, which adds the differences of far and near end.
@@ -265,8 +261,6 @@ def _score(
 
     ``sums`` are over the past, ``offset`` is εν.
 
-    Notes
-    -----
     The prior guess ½δ(top − δ) is of the variance that a gain of the largest size would have
     whose mean is about δ; it counts for ``aim.weight`` records.
     """

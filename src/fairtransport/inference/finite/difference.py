@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 class DifferenceLaw(SamplingLaw):
     """Inference about Δ = ψ(f*) − ψ'(f*) with guarantees at every n.
 
-    Notes
-    -----
     What `FiniteSampleLaw` does at one audit's prices: "Δ <= d" is rejected when wealth reaches 1/α
     at every price of the first audit, while the second's price is chosen from earlier records
     (`difference_kernels`). An upper bound is a lower bound of ψ' − ψ, turned round.
@@ -114,8 +112,6 @@ PAIRED_CUSHION = 0.85
 class PairedEvidence(Evidence):
     """A sample that two audits share, for bets against Δ = ψ − ψ' <= d.
 
-    Notes
-    -----
     Whatever price μ of the second audit is chosen from earlier records, E Y'_μ >= ψ'. So under
     "Δ <= d" there is a price ν of the first at which Y_ν − Y'_μ − d has a mean of at most 0 given
     the past, block after block, and wealth that bets on it has a mean of at most 1 there.
@@ -165,8 +161,6 @@ class PairedEvidence(Evidence):
     def other_outcomes(self) -> OtherOutcomes:
         """What the second audit takes from the outcomes of each entry of the orders.
 
-        Notes
-        -----
         Its price path does not depend on d, so one path serves all tests.
         """
         from fairtransport.inference.finite import difference_kernels as kernels
@@ -220,8 +214,6 @@ class PairedEvidence(Evidence):
     def start_rungs(self) -> tuple[int, int]:
         """Rungs below and above which everything is very probably rejected.
 
-        Notes
-        -----
         The sample's mean of Y_ν − Y'_μ at both audits' own prices, ``START_ERRORS`` standard errors
         down and up. A spread of 1/n at least: a sample without any difference is no proof that
         there is none.

@@ -98,8 +98,6 @@ def _find_least_mean_price(
 ) -> float:
     """Return the price at which the past mean of Y' is least: the past costs the budget there.
 
-    Notes
-    -----
     The mean of Y'_μ has the derivative ε' − (cost of the targets that are best at μ): it is least
     where that changes its sign. A better price is worth more, a worse one is as valid.
     """
@@ -151,8 +149,6 @@ def _choose_stakes(
 ) -> None:  # fmt: skip
     """Fill the stakes of one order.
 
-    Notes
-    -----
     Under "Δ <= d" the mean of Y_ν* − Y'_μ − d given earlier blocks is at most 0, whatever μ and
     λ >= 0 were chosen from them: wealth at ν* has a mean of at most 1 (theory page, "Differences of
     two audits").
@@ -194,8 +190,6 @@ def _choose_stake(
 ) -> float:
     """Return the stake of a block before it is capped.
 
-    Notes
-    -----
     The prior guess of the variance, ``PRIOR_VARIANCE_SHARE`` of the largest gain squared, is wide
     on purpose: a sample's first differences may be long in coming, and a stake that took their
     absence for a small variance would lose most at the first of them.

@@ -68,8 +68,6 @@ class Evidence:
 
     ``adaptive`` is whether stakes may follow the past; otherwise they are a fixed mixture.
 
-    Notes
-    -----
     How stakes are chosen must not depend on the sample but through earlier records. The number
     of blocks, of prices that are looked at and of rungs depend on n and on ``limits`` only. The
     number of orders depends on the number of occupied cells; it is no part of any stake, and
@@ -119,8 +117,6 @@ class Evidence:
     def average(self, logs: FloatArray) -> float:
         """Put the log-wealths of orders, or of the stakes of a mixture, together.
 
-        Notes
-        -----
         Stakes of a mixture are not exchangeable, so that only their mean is an e-value.
         """
         if not self.adaptive:
@@ -226,8 +222,6 @@ class Evidence:
     def start_rungs(self) -> tuple[int, int]:
         """Rungs below and above which everything is very probably rejected.
 
-        Notes
-        -----
         min over ν of the sample's mean of Y_ν, ``START_ERRORS`` standard errors down and up. The
         sample may be looked at for this: a start is tested at a level that is divided among all
         rungs that could have been one (`Ladder.climb`), so that a bad guess costs time and nothing
@@ -277,8 +271,6 @@ class GainLimits:
     def data_free_bound(self, budget: float) -> float:
         """Return what ψ cannot exceed whatever the population: min over ν of εν + max φ_ν.
 
-        Notes
-        -----
         ψ <= E Y_ν <= εν + max φ_ν at every price; the limits hold from each known price on, so the
         least over these prices is a bound, if not the least of all.
         """
@@ -369,8 +361,6 @@ class Ladder:
     ψ(f*) along the ladder are nested, so testing them in order at level α and stopping at the
     first that is not rejected is wrong with probability at most α (fixed-sequence testing).
 
-    Notes
-    -----
     The standard error of a share of size δ grows as √δ, so that a rung is about the same small part
     of a standard error everywhere.
     """
@@ -414,8 +404,6 @@ class Ladder:
     def climb(self, alpha: float, rejects: Rejects, guess: int) -> int:
         """Return the last rung up to which everything is rejected at level α in all.
 
-        Notes
-        -----
         Climbing from rung 0 would cost hundreds of tests. A start that is wrong, above ψ(f*), has
         probability at most hα; from a right one the first wrong step is the test of the one
         rung that holds ψ(f*), at (1 − h)α.
@@ -462,8 +450,6 @@ class Ladder:
 class EvenLadder(Ladder):
     """Thresholds between what a difference can be at least and at most, equally spaced.
 
-    Notes
-    -----
     Differences lie on both sides of 0 and their standard error does not vanish there, so that
     steps in √δ would make no sense.
     """

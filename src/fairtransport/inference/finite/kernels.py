@@ -35,8 +35,6 @@ WON_OPTION_PRICE = 0.9999
 def _upper_quantile(p: float) -> float:
     """Return z with P(Z > z) = p for a standard normal Z, by Newton's method.
 
-    Notes
-    -----
     A rational start good to .0005 (Abramowitz and Stegun 26.2.23) in the smaller tail, then two
     Newton steps on P(Z > z) − q, each of which about squares the error. Compiled code cannot
     call ``scipy.special.ndtri``, and a stake needs no more digits than these.
@@ -58,8 +56,6 @@ def _upper_quantile(p: float) -> float:
 def log_factor(x: float) -> float:
     """Return log(1 + x), for small x by six terms of its series: good to 1e-15.
 
-    Notes
-    -----
     A stake is of the order of 1/√n, so that most factors are close to 1: there the nested
     polynomial is both faster than a logarithm and free of the cancellation in 1 + x.
     """
@@ -91,8 +87,6 @@ def accumulate_wealth(total: float, product: float, x: float, count: float) -> t
 def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
     """Return pdf(d)/p for the option that pays 1/α: the stake in units of 1/√(v m).
 
-    Notes
-    -----
     p = cushion · α · W is what the option costs now if the bet is fair, d its normal quantile.
     Any function of the past may be staked, so the rule needs no proof, only a lower limit of 0
     and the caller's cap.
@@ -171,8 +165,6 @@ def fill_mixture_log_wealths(
     The same numbers as `fill_log_wealths`, ``counts`` records of each cell in their order. All
     stakes are bet on a record at once: their products do not wait for each other.
 
-    Notes
-    -----
     A wealth of fixed stakes is a symmetric function of the records: cells come in any order, and
     the whole sample is one block.
     """
@@ -228,8 +220,6 @@ def net_gain(
 ) -> float:  # fmt: skip
     """Return φ_ν(i) from the segments of point i, which lie together, steepest first.
 
-    Notes
-    -----
     A frontier is concave, so the segments that are worth their price are its first ones: the
     target at the far end of the last of them is the best. A segment whose slope equals the price
     changes nothing, and is left out.

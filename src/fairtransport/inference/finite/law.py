@@ -44,8 +44,6 @@ MAX_LOG_WEALTH = 700.0
 class FiniteSampleLaw(SamplingLaw):
     """Inference about ψ(f*) with guarantees at every n.
 
-    Notes
-    -----
     Write Y_ν = φ_ν + εν. H0: ψ(f*) <= δ says that E Y_ν <= δ at *some* price ν, so it is rejected
     when that is rejected at *every* price, each at level α (an intersection–union test). Each is
     tested by wealth processes over random orders of the sample (`rejection_kernels`); these are
@@ -188,8 +186,6 @@ class FiniteSampleLaw(SamplingLaw):
     def _has_long_frontiers(self) -> bool:
         """Whether stakes that follow the past would take too long, by the targets alone.
 
-        Notes
-        -----
         Such stakes look at all prices at which frontiers bend, once for each block of records.
         """
         if self.problem.columns is not None:
@@ -207,8 +203,6 @@ class FiniteSampleLaw(SamplingLaw):
     def _anybody_gains(self) -> bool:
         """Whether somebody in the sample has a gain within the budget's reach, so that ψ > 0.
 
-        Notes
-        -----
         With a budget the price 0 is asked, at which everything reachable counts: however dear a
         gain is, a small share of people could take it. ψ <= 0 is then refuted without any error.
         """
@@ -244,8 +238,6 @@ class FiniteSampleLaw(SamplingLaw):
 def _log_evalue(evidence: Evidence, delta: float) -> float:
     """Return the logarithm of the wealth of a mixture of fixed stakes against ψ(f*) <= δ.
 
-    Notes
-    -----
     At the population's price ν the records' Y_ν are independent with mean at most δ, so each
     fixed stake λ has E Π(1 + λ(Y_ν − δ)) <= 1, and so has the mean over stakes that depend on δ
     and n alone. The least wealth over all prices is no more than that at ν. It depends on no
@@ -283,8 +275,6 @@ def find_pvalue(
 
     ``rejected`` says whether the bound at level α excludes it: then the p-value is at most α.
 
-    Notes
-    -----
     Tests at two levels lay stakes of their own and are not nested. From α down a fixed sequence
     of levels is gone through until the first that does not reject: a p-value of at most one of
     them says that the test there rejected. Above α, those of level x − α are gone through in the

@@ -38,8 +38,6 @@ def least_log_wealth(
 ) -> LeastWealth:  # fmt: skip
     """Bound the least log-wealth over the prices between two from below, if it reaches a target.
 
-    Notes
-    -----
     φ_ν is convex in ν, so its tangents at the ends of an interval [a, b] lie below it. Along a
     tangent each factor 1 + λ(Y − δ) is linear in ν, so each path's wealth is log-concave there
     and least at an end. That bounds every path over [a, b] from below, and so their average.
@@ -86,8 +84,6 @@ def least_log_wealth(
 def log_mean(logs: FloatArray) -> float:
     """Return the logarithm of the mean of exponentials.
 
-    Notes
-    -----
     The largest is taken out first, so that nothing overflows; where it is infinite it is the
     answer.
     """
@@ -124,8 +120,6 @@ def _bound_intervals(
 ) -> list[float]:  # fmt: skip
     """Return a lower limit of the average log-wealth over each of some intervals of prices.
 
-    Notes
-    -----
     Write T_a for the tangent at a. Of each path, W >= min(W(a), W along T_a at b) over [a, b], and
     the same from the other end: the larger of the two limits holds. Both are taken path by path,
     and only then averaged: the average of log-concave functions need not be one.

@@ -76,8 +76,6 @@ def _choose_stakes(
 ) -> None:
     """Fill the stakes of one order.
 
-    Notes
-    -----
     The loop's order is the proof: whatever a stake is made of was brought up to date by
     `_take_block` of the blocks before, so that λ is predictable, and at a price with E Y_ν <= δ
     every factor 1 + λ(Y_ν − δ) has a conditional mean of at most 1 (theory page, "Stakes against ψ
@@ -320,8 +318,6 @@ def _find_least_wealth_at_bends(  # noqa: PLR0915 - one sweep, many sums
     log-wealth to second order, at every bend. What that misses is known at the prices where
     wealth is kept, and is interpolated between them.
 
-    Notes
-    -----
     Which price a stake is aimed at needs no rigour: an approximate log-wealth will do here, and
     the wealth that decides is computed afterwards at all prices (`least_wealth`). Sums named
     ``l…`` weigh records by λw, ``s…`` by (λw)², ``p…`` by w, ``q…`` by w²; ``a`` counts, ``g``

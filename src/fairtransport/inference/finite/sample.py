@@ -95,8 +95,6 @@ def _split_counts(
 def build_single_block(counts: IntArray, paths: int) -> Orders:
     """Return the sample as one block, shared by several paths of fixed stakes.
 
-    Notes
-    -----
     Wealth of a stake that never changes does not depend on the order: nothing is drawn.
     """
     start = np.tile([0, len(counts)], (paths, 1))
@@ -160,8 +158,6 @@ PRICE_RATIO = 1.2
 class SearchedFrontiers(NamedTuple):
     """Frontiers of the kinds of units that are too long to be listed, searched at single prices.
 
-    Notes
-    -----
     The gains are those of all targets. Adaptive stakes need the prices at which frontiers bend,
     so that only fixed stakes are laid on these.
     """
@@ -178,8 +174,6 @@ class SearchedFrontiers(NamedTuple):
     def evaluate(self, price: float) -> FrontierValues:
         """Return φ_ν at a price and the cost of a best target there.
 
-        Notes
-        -----
         The worth of one target is linear in the price and nowhere above φ: it is a tangent to
         both sides, whichever of several best targets it is.
         """
@@ -234,8 +228,6 @@ def observed_frontiers(
 ) -> ObservedFrontiers:
     """Return the mean frontiers of the members of each kind of unit; without costs of free moves.
 
-    Notes
-    -----
     A mean of frontiers is one: its segments are those of all members, cost and gain times the
     member's share, by falling slope.
     """

@@ -6,28 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtransport.errors import InputError, param
-from fairtransport.report.charts.style import (
-    BLUE,
-    HEIGHT,
-    INK,
-    MARK,
-    SKY,
-    VALUE_AXIS,
-    VERMILLION,
-    WIDTH,
-    check_columns,
-    in_words,
-    layer,
-    layer_document,
-    lines,
-    looks,
-    mark_rows,
-    number,
-    padded_domain,
-    rows_of,
-    to_altair,
-    words,
-)
+from fairtransport.report.charts import style
 from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, decimal
 
 if TYPE_CHECKING:
@@ -36,7 +15,6 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
     from fairtransport.inference import SamplePlan
-    from fairtransport.report.charts.style import Row, Table
 
 
 TANGENT = 0.25
@@ -48,17 +26,19 @@ SHOWN = 10
 
 
 def budget_curve_chart(
-    table: Table, *, budget: float, statistic: float, price: float | None
+    table: style.Table, *, budget: float, statistic: float, price: float | None
 ) -> ChartType:
     """Draw the budget curve, its corners, and where the audit stands on it."""
-    return to_altair(budget_document(table, budget=budget, statistic=statistic, price=price))
+    return style.to_altair(budget_document(table, budget=budget, statistic=statistic, price=price))
 
 
-def budget_document(table: Table, *, budget: float, statistic: float, price: float | None) -> Row:
+def budget_document(
+    table: style.Table, *, budget: float, statistic: float, price: float | None
+) -> style.Row:
     """Return the Vega-Lite document of `budget_curve_chart`."""
     corners = [
         {"budget": float(row["budget"]), "value": float(row["value"])}
-        for row in rows_of(table, ("budget", "value"))
+        for row in style.rows_of(table, ("budget", "value"))
     ]
     last = corners[-1]
     end = max(1.15 * last["budget"], 1.3 * budget) or 1.0
@@ -67,37 +47,46 @@ def budget_document(table: Table, *, budget: float, statistic: float, price: flo
     curve, visible_corners = _until(end, corners)
     scale = {"domain": [0, end], "nice": False}
     places = {
-        "x": number("budget", "Budget, ε (squared distance)", scale=scale),
-        "y": number("value", "FaiTH statistic", scale={"zero": True}),
+        "x": style.number("budget", "Budget, ε (squared distance)", scale=scale),
+        "y": style.number("value", "FaiTH statistic", scale={"zero": True}),
     }
     tips = [
-        number("budget", "Budget", format=".4g"), number("value", "Statistic", format=".4f")
-    ]  # fmt: skip
-    layers = [layer(curve, "line", {"color": BLUE, "strokeWidth": 2.5}, **places)]
+        style.number("budget", "Budget", format=".4g"),
+        style.number("value", "Statistic", format=".4f"),
+    ]
+    layers = [style.layer(curve, "line", {"color": style.BLUE, "strokeWidth": 2.5}, **places)]
     circles = ""
     if len(visible_corners) < MAX_CIRCLES:
         circles = "; circles: corners of the curve"
-        look = {"color": BLUE, "fill": "#FFFFFF", "opacity": 1, "size": 40}
-        layers.append(layer(visible_corners, "point", look, **places, tooltip=tips))
+        look = {"color": style.BLUE, "fill": "#FFFFFF", "opacity": 1, "size": 40}
+        layers.append(style.layer(visible_corners, "point", look, **places, tooltip=tips))
     here = f"budget {budget:g}, statistic {statistic:.4f}"
     if price is not None and math.isfinite(price) and price > 0:
         here += f", price {price:.4g}"
         rise = max(curve[-1]["value"] - statistic, 0.1 * curve[-1]["value"])
         run = min(TANGENT * end, end - budget, rise / price)
         ends = [{"budget": budget + step, "value": statistic + price * step} for step in (0.0, run)]
-        look = {"color": INK, "strokeDash": [5, 3], "strokeWidth": 1.5, "clip": True}
-        layers.append(layer(ends, "line", look, **places))
-    look = {"shape": "diamond", "filled": True, "size": 150, "color": VERMILLION, "opacity": 1}
+        look = {"color": style.INK, "strokeDash": [5, 3], "strokeWidth": 1.5, "clip": True}
+        layers.append(style.layer(ends, "line", look, **places))
+    look = {
+        "shape": "diamond",
+        "filled": True,
+        "size": 150,
+        "color": style.VERMILLION,
+        "opacity": 1,
+    }
     spot = [{"budget": budget, "value": statistic}]
-    layers.append(layer(spot, "point", look, **places, tooltip=tips))
-    appearance = looks(
+    layers.append(style.layer(spot, "point", look, **places, tooltip=tips))
+    appearance = style.looks(
         "The statistic at every budget",
         f"Line chart of the FaiTH statistic against the budget, from {corners[0]['value']:.4f} "
         f"at {corners[0]['budget']:g} to {last['value']:.4f} at {last['budget']:.4g}. "
         f"This audit: {here}.",
         f"Diamond: this audit ({here}){circles}",
     )
-    return layer_document(layers, width=WIDTH, height=HEIGHT * 0.8, looks=appearance)
+    return style.layer_document(
+        layers, width=style.WIDTH, height=style.HEIGHT * 0.8, looks=appearance
+    )
 
 
 def _until(
@@ -113,7 +102,7 @@ def _until(
 
 
 def law_chart(
-    table: Table,
+    table: style.Table,
     *,
     estimate: float,
     lower: float | None,
@@ -121,51 +110,54 @@ def law_chart(
     delta: float | None = None,
 ) -> ChartType:
     """Draw the histogram of a sampling law."""
-    return to_altair(law_document(table, estimate=estimate, lower=lower, upper=upper, delta=delta))
+    return style.to_altair(
+        law_document(table, estimate=estimate, lower=lower, upper=upper, delta=delta)
+    )
 
 
 def law_document(
-    table: Table,
+    table: style.Table,
     *,
     estimate: float,
     lower: float | None,
     upper: float | None,
     delta: float | None = None,
-) -> Row:
+) -> style.Row:
     """Return the Vega-Lite document of `law_chart`."""
-    rows = rows_of(table, ("left", "right", "density"))
-    marks = mark_rows(
+    rows = style.rows_of(table, ("left", "right", "density"))
+    marks = style.mark_rows(
         (("estimate", estimate), ("lower bound", lower), ("upper bound", upper), ("δ", delta))
     )
     ends = [row[end] for row in rows for end in ("left", "right")]
-    domain = padded_domain([*ends, *(mark["at"] for mark in marks)])
+    domain = style.padded_domain([*ends, *(mark["at"] for mark in marks)])
 
-    def x(name: str) -> Row:
+    def x(name: str) -> style.Row:
         scale = {"domain": domain, "nice": False}
-        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
+        return style.number(name, "FaiTH statistic", axis=style.VALUE_AXIS, scale=scale)
 
-    bars = layer(
-        rows, "rect", {"color": SKY, "opacity": 0.75, "stroke": "#FFFFFF", "strokeWidth": 0.5},
+    bars = style.layer(
+        rows, "rect",
+        {"color": style.SKY, "opacity": 0.75, "stroke": "#FFFFFF", "strokeWidth": 0.5},
         x=x("left"),
         x2={"field": "right"},
-        y=number("density", "Density"),
+        y=style.number("density", "Density"),
         y2={"datum": 0},
         tooltip=[
-            number("left", "From", format=".4f"),
-            number("right", "To", format=".4f"),
-            number("density", "Density", format=".3g"),
+            style.number("left", "From", format=".4f"),
+            style.number("right", "To", format=".4f"),
+            style.number("density", "Density", format=".3g"),
         ],
     )  # fmt: skip
-    return layer_document(
-        [bars, lines(marks, "x", x("at"))], width=WIDTH, height=HEIGHT * 0.8,
-        looks=looks(
+    return style.layer_document(
+        [bars, style.lines(marks, "x", x("at"))], width=style.WIDTH, height=style.HEIGHT * 0.8,
+        looks=style.looks(
             "What the statistic could be in other samples",
-            f"Histogram of the sampling law of the FaiTH statistic; {in_words(marks)}.",
+            f"Histogram of the sampling law of the FaiTH statistic; {style.in_words(marks)}.",
         ),
     )  # fmt: skip
 
 
-COLOURS = {"reject": BLUE, "certify": VERMILLION}
+COLOURS = {"reject": style.BLUE, "certify": style.VERMILLION}
 
 
 def power_table(plan: SamplePlan) -> pd.DataFrame:
@@ -206,17 +198,17 @@ def power_chart(table: pd.DataFrame, *, target_power: float, sample_size: int) -
     layers = [
         curve.mark_area(opacity=0.25).encode(y=y("low"), y2="high:Q"),
         curve.mark_line(strokeWidth=2).encode(y=y("power")),
-        marks.mark_rule(strokeDash=[6, 4], color=MARK).encode(y=y("wanted")),
-        marks.mark_rule(strokeDash=[2, 3], color=MARK).encode(x=x("chosen")),
-        marks.mark_text(align="left", dx=5, dy=-6, color=MARK, fontSize=12).encode(
-            x=x("chosen"), y=alt.value(HEIGHT), text="words:N"
+        marks.mark_rule(strokeDash=[6, 4], color=style.MARK).encode(y=y("wanted")),
+        marks.mark_rule(strokeDash=[2, 3], color=style.MARK).encode(x=x("chosen")),
+        marks.mark_text(align="left", dx=5, dy=-6, color=style.MARK, fontSize=12).encode(
+            x=x("chosen"), y=alt.value(style.HEIGHT), text="words:N"
         ),
     ]
     if (table["low"] < table["high"]).any():
         layers.append(curve.mark_point(filled=True, opacity=1).encode(y=y("power")))
     return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=HEIGHT,
+        width=style.WIDTH,
+        height=style.HEIGHT,
         title=f"Power of an audit with n cases (wanted: {target_power:.0%})",
         description=_description(table, goals, target_power, sample_size),
         usermeta={"embedOptions": {"actions": False}},
@@ -225,7 +217,7 @@ def power_chart(table: pd.DataFrame, *, target_power: float, sample_size: int) -
 
 def _check_table(table: pd.DataFrame) -> None:
     """Refuse a table without rows, or with goals that there are not."""
-    check_columns(table.columns, ("n", "power", "low", "high", "goal"))
+    style.check_columns(table.columns, ("n", "power", "low", "high", "goal"))
     unknown = [goal for goal in table["goal"] if goal not in COLOURS]
     if unknown or not len(table):
         got = repr(unknown[0]) if unknown else "no row"
@@ -252,9 +244,9 @@ LONG = 20
 """A stream that grew this many times over is shown on a logarithmic scale."""
 
 
-def first_above(table: Table, delta: float) -> int | None:
+def first_above(table: style.Table, delta: float) -> int | None:
     """Return the number of cases at the first look whose lower bound is above δ; None if none."""
-    rows = rows_of(table, ("n", "lower"))
+    rows = style.rows_of(table, ("n", "lower"))
     return next((int(row["n"]) for row in rows if row["lower"] > delta), None)
 
 
@@ -264,63 +256,72 @@ def since_words(look: int | None) -> str:
 
 
 def confidence_sequence_chart(
-    table: Table, *, delta: float | None = None, decided: tuple[str, int] | None = None
+    table: style.Table, *, delta: float | None = None, decided: tuple[str, int] | None = None
 ) -> ChartType:
     """Draw the bounds of a stream's statistic against the number of cases."""
-    rows = [_look(row) for row in rows_of(table, ("n", "lower", "statistic", "upper"))]
+    rows = [_look(row) for row in style.rows_of(table, ("n", "lower", "statistic", "upper"))]
     # most happens at the beginning
     is_long = rows[-1]["n"] >= LONG * rows[0]["n"]
     scale = {"nice": False} | ({"type": "log"} if is_long else {"zero": False})
     axis = {"tickCount": 8, "labelOverlap": True}
-    across = number("n", "Number of cases, n", scale=scale, axis=axis)
+    across = style.number("n", "Number of cases, n", scale=scale, axis=axis)
     shared = {
         "x": across,
         "tooltip": [
-            number("n", "Cases", format=","),
-            *(number(name, title, format=".4f") for name, title in TIPS.items()),
+            style.number("n", "Cases", format=","),
+            *(style.number(name, title, format=".4f") for name, title in TIPS.items()),
         ],
     }
 
-    def y(name: str) -> Row:
-        return number(name, "FaiTH statistic", scale={"zero": True})
+    def y(name: str) -> style.Row:
+        return style.number(name, "FaiTH statistic", scale={"zero": True})
 
     layers = [
-        layer(rows, "line", {"color": BLUE, "strokeWidth": 1.5}, **shared, y=y("lower")),
-        layer(rows, "line", {"color": INK, "strokeWidth": 2}, **shared, y=y("statistic")),
+        style.layer(
+            rows, "line", {"color": style.BLUE, "strokeWidth": 1.5}, **shared, y=y("lower")
+        ),
+        style.layer(
+            rows, "line", {"color": style.INK, "strokeWidth": 2}, **shared, y=y("statistic")
+        ),
     ]
     if any(row["upper"] is not None for row in rows):
-        area, upper_end = {"color": SKY, "opacity": 0.45}, {"field": "upper"}
-        layers.insert(0, layer(rows, "area", area, **shared, y=y("lower"), y2=upper_end))
-    marks = mark_rows((("δ", delta),))
+        area, upper_end = {"color": style.SKY, "opacity": 0.45}, {"field": "upper"}
+        layers.insert(0, style.layer(rows, "area", area, **shared, y=y("lower"), y2=upper_end))
+    marks = style.mark_rows((("δ", delta),))
     if marks:
-        layers.append(lines(marks, "y", y("at")))
+        layers.append(style.lines(marks, "y", y("at")))
     subtitle = ["Black: statistic; blue: bounds that hold at all times at once"]
     if decided is not None:
         verdict, at = decided
         reached = [{"n": at, "words": f"verdict at case {at:,}"}]
-        rule, tip = {"color": VERMILLION, "strokeWidth": 1.5}, words("words", title="Line")
-        layers.append(layer(reached, "rule", rule, x=across, tooltip=tip))
+        rule, tip = (
+            {"color": style.VERMILLION, "strokeWidth": 1.5},
+            style.words("words", title="Line"),
+        )
+        layers.append(style.layer(reached, "rule", rule, x=across, tooltip=tip))
         subtitle.append(f"Vertical: {verdict} at case {at:,}, when the evidence sufficed")
     if delta is not None:
         crossed = first_above(rows, delta)
         subtitle.append(f"The lower bound is above δ {since_words(crossed)}")
-    appearance = looks(
+    appearance = style.looks(
         "The evidence so far", _describe_evidence(rows[-1], marks, subtitle), subtitle
     )
-    return to_altair(layer_document(layers, width=WIDTH, height=HEIGHT, looks=appearance))
+    return style.to_altair(
+        style.layer_document(layers, width=style.WIDTH, height=style.HEIGHT, looks=appearance)
+    )
 
 
-def _describe_evidence(last: Row, marks: list[Row], subtitle: list[str]) -> str:
+def _describe_evidence(last: style.Row, marks: list[style.Row], subtitle: list[str]) -> str:
     upper = NO_UPPER if last["upper"] is None else f"upper bound {bound(last['upper'], UP)}"
     return (
         f"Line chart of the FaiTH statistic with its confidence sequence. After "
         f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
         f"{bound(last['lower'], DOWN)}, {upper}"
-        f"{'; ' + in_words(marks) if marks else ''}."
+        f"{'; ' + style.in_words(marks) if marks else ''}."
     ) + "".join(f" {one}." for one in subtitle[1:])
 
 
-def _look(row: Row) -> Row:
+def _look(row: style.Row) -> style.Row:
     """Return a row as plain numbers, an upper bound that does not exist as None."""
     upper = row["upper"]
     is_bounded = upper is not None and math.isfinite(upper)

@@ -6,25 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS
-from fairtransport.report.charts.style import (
-    BLUE,
-    INK,
-    VALUE_AXIS,
-    VERMILLION,
-    WIDTH,
-    in_words,
-    layer,
-    layer_document,
-    lines,
-    looks,
-    mark_rows,
-    number,
-    open_ends,
-    padded_domain,
-    rows_of,
-    to_altair,
-    words,
-)
+from fairtransport.report.charts import style
 from fairtransport.report.sections.decisions import (
     direction_rows,
     group_name,
@@ -48,20 +30,19 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
     from fairtransport.explain.decisions import Decisions
-    from fairtransport.report.charts.style import Row, Table
 
 
 DIRECTION_ROW = 52
 MAX_SCORE_GROUPS = 10
-DIRECTION_COLOURS = {"worse off": VERMILLION, "better off": BLUE, "": INK}
+DIRECTION_COLOURS = {"worse off": style.VERMILLION, "better off": style.BLUE, "": style.INK}
 
 
 def decisions_chart(decisions: Decisions) -> ChartType:
     """Draw a bar for each direction in which decisions change, with the number of people."""
-    return to_altair(decisions_document(decisions))
+    return style.to_altair(decisions_document(decisions))
 
 
-def decisions_document(decisions: Decisions) -> Row:
+def decisions_document(decisions: Decisions) -> style.Row:
     """Return the Vega-Lite document of `decisions_chart`."""
     if decisions.scores is None:
         rows, title = _direction_bars(decisions), "People"
@@ -71,35 +52,35 @@ def decisions_document(decisions: Decisions) -> Row:
         rows, title = _score_bars(decisions), "Mean change of predictions"
         heading = "How far predictions would change"
         caption = "Bars: mean of each person's largest change, by group"
-    _, right = padded_domain([0.0, *(row["to"] for row in rows)])
+    _, right = style.padded_domain([0.0, *(row["to"] for row in rows)])
 
-    def x(name: str) -> Row:
-        return number(name, title, scale={"domain": [0, right], "nice": False})
+    def x(name: str) -> style.Row:
+        return style.number(name, title, scale={"domain": [0, right], "nice": False})
 
-    down = words("name", sort=[row["name"] for row in rows], title=None,
+    down = style.words("name", sort=[row["name"] for row in rows], title=None,
                  axis={"domain": False, "ticks": False, "labelLimit": 260})  # fmt: skip
-    tips = [words("name", title="Change"), words("label", title=title)]
+    tips = [style.words("name", title="Change"), style.words("label", title=title)]
     layers = [
-        layer(
+        style.layer(
             [row for row in rows if row["effect"] == effect], "bar",
             {"color": colour, "opacity": 0.85, "height": 16}, x=x("size"), y=down, tooltip=tips,
         )
         for effect, colour in DIRECTION_COLOURS.items()
     ]  # fmt: skip
     layers += [
-        layer(rows, "rule", {"color": INK}, x=x("from"), x2={"field": "to"}, y=down),
-        layer(
-            rows, "text", {"align": "left", "baseline": "bottom", "dy": -12, "color": INK},
-            x={"value": 0}, y=down, text=words("label"),
+        style.layer(rows, "rule", {"color": style.INK}, x=x("from"), x2={"field": "to"}, y=down),
+        style.layer(
+            rows, "text", {"align": "left", "baseline": "bottom", "dy": -12, "color": style.INK},
+            x={"value": 0}, y=down, text=style.words("label"),
         ),
     ]  # fmt: skip
     texts = "; ".join(f"{row['name']} {row['label']}" for row in rows)
-    appearance = looks(heading, f"{title}: {texts}.", caption)
+    appearance = style.looks(heading, f"{title}: {texts}.", caption)
     height = DIRECTION_ROW * max(1, len(rows))
-    return layer_document(layers, width=WIDTH, height=height, looks=appearance)
+    return style.layer_document(layers, width=style.WIDTH, height=height, looks=appearance)
 
 
-def _direction_bars(decisions: Decisions) -> list[Row]:
+def _direction_bars(decisions: Decisions) -> list[style.Row]:
     """Return a row for each direction in which decisions change."""
     return [
         {
@@ -116,7 +97,7 @@ def _direction_bars(decisions: Decisions) -> list[Row]:
     ]
 
 
-def _score_bars(decisions: Decisions) -> list[Row]:
+def _score_bars(decisions: Decisions) -> list[style.Row]:
     """Return a row for each group and way in which scores change on average."""
     return [
         {
@@ -145,44 +126,46 @@ TIPS = (
 )
 
 
-def methods_chart(table: Table, *, estimate: float, delta: float | None = None) -> ChartType:
+def methods_chart(table: style.Table, *, estimate: float, delta: float | None = None) -> ChartType:
     """Draw each method's interval as a bar and its one-sided bounds as ticks."""
-    return to_altair(methods_document(table, estimate=estimate, delta=delta))
+    return style.to_altair(methods_document(table, estimate=estimate, delta=delta))
 
 
-def methods_document(table: Table, *, estimate: float, delta: float | None = None) -> Row:
+def methods_document(
+    table: style.Table, *, estimate: float, delta: float | None = None
+) -> style.Row:
     """Return the Vega-Lite document of `methods_chart`."""
-    rows = [_row(row) for row in rows_of(table, NEEDED)]
-    marks = mark_rows((("estimate", estimate), ("δ", delta)))
+    rows = [_row(row) for row in style.rows_of(table, NEEDED)]
+    marks = style.mark_rows((("estimate", estimate), ("δ", delta)))
     ends = [row[end] for row in rows for end in ENDS]
     x = _draw_to_edges(rows, [*ends, *(mark["at"] for mark in marks)])
     names = [row["method"] for row in rows]
-    down = words("method", sort=names, title=None, axis={"domain": False, "ticks": False})
-    tips = [words(name, title=title) for name, title in TIPS]
+    down = style.words("method", sort=names, title=None, axis={"domain": False, "ticks": False})
+    tips = [style.words(name, title=title) for name, title in TIPS]
     layers = [
-        layer(
-            rows, "bar", {"color": BLUE, "opacity": 0.55, "height": 14},
+        style.layer(
+            rows, "bar", {"color": style.BLUE, "opacity": 0.55, "height": 14},
             x=x("from"), x2={"field": "to"}, y=down, tooltip=tips,
         )
     ]  # fmt: skip
     for end in ("lower_bound", "upper_bound"):
         ends = [row for row in rows if row[end] is not None]
         if ends:
-            look = {"color": INK, "thickness": 2.5, "size": 24}
-            layers.append(layer(ends, "tick", look, x=x(end), y=down))
-    layers.append(lines(marks, "x", x("at")))
-    layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
-    appearance = looks(
+            look = {"color": style.INK, "thickness": 2.5, "size": 24}
+            layers.append(style.layer(ends, "tick", look, x=x(end), y=down))
+    layers.append(style.lines(marks, "x", x("at")))
+    layers += style.open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    appearance = style.looks(
         "Methods side by side",
         "Intervals of the FaiTH statistic by method: "
         + "; ".join(f"{row['method']} {row['range']}" for row in rows)
-        + f". Lines: {in_words(marks)}.",
+        + f". Lines: {style.in_words(marks)}.",
         "Bars: two-sided intervals; ticks: one-sided bounds",
     )
-    return layer_document(layers, width=WIDTH, height=ROW * len(rows), looks=appearance)
+    return style.layer_document(layers, width=style.WIDTH, height=ROW * len(rows), looks=appearance)
 
 
-def _row(row: Row) -> Row:
+def _row(row: style.Row) -> style.Row:
     """Return a row with its words, ends that do not exist as None."""
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
@@ -194,16 +177,18 @@ def _row(row: Row) -> Row:
     }
 
 
-def _draw_to_edges(rows: Sequence[Row], values: Iterable[float | None]) -> Callable[[str], Row]:
+def _draw_to_edges(
+    rows: Sequence[style.Row], values: Iterable[float | None]
+) -> Callable[[str], style.Row]:
     """Draw intervals without an end to the edge; return how a field stands on the axis."""
-    low, high = padded_domain([value for value in values if value is not None])
+    low, high = style.padded_domain([value for value in values if value is not None])
     for row in rows:
         row["from"] = low if row["lower"] is None else row["lower"]
         row["to"] = high if row["upper"] is None else row["upper"]
 
-    def x(name: str) -> Row:
+    def x(name: str) -> style.Row:
         scale = {"domain": [low, high], "nice": False}
-        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
+        return style.number(name, "FaiTH statistic", axis=style.VALUE_AXIS, scale=scale)
 
     return x
 
@@ -220,40 +205,42 @@ FAMILY_TIPS = (("name", "Audit"), ("range", "Interval"), ("estimate", "Statistic
         ("verdict", "Verdict"))  # fmt: skip
 
 
-def family_chart(table: Table) -> ChartType:
+def family_chart(table: style.Table) -> ChartType:
     """Draw each audit's interval as a bar, its statistic as a dot and its δ as a stroke."""
-    return to_altair(family_document(table))
+    return style.to_altair(family_document(table))
 
 
-def family_document(table: Table) -> Row:
+def family_document(table: style.Table) -> style.Row:
     """Return the Vega-Lite document of `family_chart`."""
-    rows = _with_distinct_names([_family_row(row) for row in rows_of(table, FAMILY_FIELDS)])
+    rows = _with_distinct_names([_family_row(row) for row in style.rows_of(table, FAMILY_FIELDS)])
     x = _draw_to_edges(rows, [row[name] for row in rows for name in FAMILY_NUMBERS])
     order = [row["row"] for row in rows]
-    down = words("row", sort=order, title=None, axis={"domain": False, "ticks": False})
-    shared = {"y": down, "tooltip": [words(name, title=title) for name, title in FAMILY_TIPS]}
-    bar = {"color": BLUE, "opacity": 0.5, "height": 12}
-    dot = {"color": INK, "filled": True, "size": 90, "opacity": 1}
+    down = style.words("row", sort=order, title=None, axis={"domain": False, "ticks": False})
+    shared = {"y": down, "tooltip": [style.words(name, title=title) for name, title in FAMILY_TIPS]}
+    bar = {"color": style.BLUE, "opacity": 0.5, "height": 12}
+    dot = {"color": style.INK, "filled": True, "size": 90, "opacity": 1}
     layers = [
-        layer(rows, "bar", bar, x=x("from"), x2={"field": "to"}, **shared),
-        layer(rows, "point", dot, x=x("statistic"), **shared),
+        style.layer(rows, "bar", bar, x=x("from"), x2={"field": "to"}, **shared),
+        style.layer(rows, "point", dot, x=x("statistic"), **shared),
     ]
     tested = [row for row in rows if row["delta"] is not None]
     if tested:
-        stroke = {"color": VERMILLION, "thickness": 3, "size": 26}
-        layers.append(layer(tested, "tick", stroke, x=x("delta"), **shared))
-    layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
-    appearance = looks(
+        stroke = {"color": style.VERMILLION, "thickness": 3, "size": 26}
+        layers.append(style.layer(tested, "tick", stroke, x=x("delta"), **shared))
+    layers += style.open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    appearance = style.looks(
         "The audits side by side",
         "Intervals of the FaiTH statistic by audit: "
         + "; ".join(f"{row['name']} {row['range']}, δ {row['limit']}" for row in rows)
         + ".",
         "Bars: intervals; dots: statistics; strokes: thresholds δ",
     )
-    return layer_document(layers, width=WIDTH, height=FAMILY_ROW * len(rows), looks=appearance)
+    return style.layer_document(
+        layers, width=style.WIDTH, height=FAMILY_ROW * len(rows), looks=appearance
+    )
 
 
-def _family_row(row: Row) -> Row:
+def _family_row(row: style.Row) -> style.Row:
     """Return a row with its words, ends that do not exist as None."""
     ends = {name: _finite(row[name]) for name in FAMILY_NUMBERS}
     return {
@@ -266,7 +253,7 @@ def _family_row(row: Row) -> Row:
     }
 
 
-def _with_distinct_names(rows: list[Row]) -> list[Row]:
+def _with_distinct_names(rows: list[style.Row]) -> list[style.Row]:
     """Give each row a name of its own: two that look alike would be drawn as one."""
     counts: dict[str, int] = {}
     for row in rows:

@@ -60,9 +60,9 @@ def check_columns(names: Iterable[str], columns: Sequence[str]) -> None:
         raise InputError(msg)
 
 
-def padded_domain(values: Sequence[float], share: float = 0.04) -> list[float]:
+def padded_domain(values: Sequence[float]) -> list[float]:
     """Return the range of values with a little room on both sides."""
-    room = share * (max(values) - min(values) or 1.0)
+    room = 0.04 * (max(values) - min(values) or 1.0)
     return [min(values) - room, max(values) + room]
 
 
@@ -286,10 +286,10 @@ def _still_picture(spec: Row) -> str:
 ENDINGS, PICTURES = (".png", ".svg"), "PNG and SVG files of charts"
 
 
-def save_chart(chart: ChartType, path: Path, parameter: str = "plot") -> Path:
+def save_chart(chart: ChartType, path: Path) -> Path:
     """Write a chart as PNG or SVG, after the ending of the path, whole or not at all."""
     check_ending(path)
-    return write_bytes(path, chart_bytes(chart, path.suffix.lower()), parameter)
+    return write_bytes(path, chart_bytes(chart, path.suffix.lower()), "plot")
 
 
 def chart_bytes(chart: ChartType, ending: str) -> bytes:

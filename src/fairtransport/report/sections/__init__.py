@@ -1,56 +1,69 @@
-"""Sections of reports: their sentences and tables, made from a document alone.
+"""Sections of reports: their sentences and tables, made from a document alone, in their order.
 
-`SECTIONS` in `fairtransport.report.rendering` lists them in their order. The template of a section
-is written once for HTML and once for Markdown, without its heading; one that comes out empty is
-left out.
+The template of a section is written once for HTML and once for Markdown, without its heading; one
+that comes out empty is left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.documents.audit import AuditSummary
+from fairtransport.documents.comparison import ComparisonSummary
+from fairtransport.documents.family import FamilySummary
+from fairtransport.report.sections import (
+    appendix,
+    certainty,
+    comparison,
+    counterparts,
+    decisions,
+    family,
+    finding,
+    first_screen,
+    groups,
+    moves,
+    proxies,
+    rates,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from fairtransport.report.tables import Table
-
-
-@dataclass(frozen=True)
-class Output:
-    """The format of a section (HTML or Markdown), its charts, the number of moves (None: all)."""
-
-    html: bool
-    max_moves: int | None = None
-    charts: Mapping[str, Any] = field(default_factory=dict)
+    from fairtransport.report.sections.section import Fragment, Section
 
 
-@dataclass(frozen=True)
-class Section:
-    """A section of a report: its anchor, heading and template, and the names the template uses.
-
-    The template ``parts.j2`` is for all: it uses ``parts``, sentences and tables in their order. A
-    folded section is opened by its heading, beside which ``hint`` stands.
-    """
-
-    key: str
-    title: str
-    template: str
-    contents: Callable[[Any, Output], Mapping[str, object]]
-    linked: bool = True
-    folded: bool = False
-    hint: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fragment:
-    """What a notebook shows of a document: a headline, sentences, a table and a last line."""
-
-    colour: str
-    title: str
-    lead: str
-    sentences: tuple[str, ...] = ()
-    table: Table
-    caption: str
-    table_note: str | None = None
-    footer: str
+SECTIONS: dict[type, tuple[Section, ...]] = {
+    AuditSummary: (
+        first_screen.FIRST_SCREEN,
+        rates.RATES,
+        decisions.PEOPLE,
+        counterparts.COUNTERPARTS,
+        groups.GROUP_RATES,
+        finding.NOTES,
+        moves.FLOWS,
+        certainty.CERTAINTY,
+        certainty.DEPENDENCE,
+        proxies.PROXIES,
+        appendix.METHOD,
+        appendix.GLOSSARY_SECTION,
+    ),
+    ComparisonSummary: (
+        comparison.COMPARISON_FINDING,
+        comparison.COMPARISON_WHO,
+        comparison.COMPARISON_METHOD,
+        finding.NOTES,
+    ),
+    FamilySummary: (
+        family.FAMILY_FINDING,
+        family.EACH_AUDIT,
+        family.FAMILY_MEANING,
+        finding.NOTES,
+    ),
+}
+"""The sections of each kind of document, in their order."""
+FRAGMENTS: dict[type, Callable[[Any], Fragment]] = {
+    AuditSummary: first_screen.audit_fragment,
+    ComparisonSummary: comparison.comparison_fragment,
+    FamilySummary: family.family_fragment,
+}
+"""What a notebook shows of each kind of document."""

@@ -37,8 +37,6 @@ MAX_LINE_COLUMNS = 8
 def select_tables(rates: RatesFound) -> list[RatesAmongAlike]:
     """Return the tables of a first screen: by measure, the largest difference first.
 
-    Notes
-    -----
     The bound is about the last measure, and about combinations of the features. Their table is
     there if something is established and no feature alone differs as much. It comes first in its
     measure if the bound exceeds all those differences, so that these do not show what was found.
@@ -111,10 +109,10 @@ def _pair_text(summary: AuditSummary, table: RatesAmongAlike, one: GroupBesideRe
     return f"{rates} ({near}{people(sides[0][2])} and {near}{people(sides[1][2])}"
 
 
-def rate_text(table: RatesAmongAlike, rate: float, digits: int = 1) -> str:
+def rate_text(table: RatesAmongAlike, rate: float) -> str:
     """Return a rate as a percentage, a mean in the prediction's unit."""
     if table.measure in {DECISION, OTHER_DECISION, ERROR}:
-        return percent(rate, digits)
+        return percent(rate, 1)
     return f"{rate:.4g}"
 
 

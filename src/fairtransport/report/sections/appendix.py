@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.audit import WHY_STOPPED
 from fairtransport.documents.verdicts import VERDICTS
-from fairtransport.report.sections import Section
 from fairtransport.report.sections.finding import caution
+from fairtransport.report.sections.section import Section
 from fairtransport.report.text import LEFT_OUT, loss_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairtransport.documents.audit import AuditSummary
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:

@@ -5,18 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections import Section
-from fairtransport.report.sections.decisions import counts_people
-from fairtransport.report.sections.finding import (
-    delta_sentence,
-    disagreement_sentence,
-    figures,
-    has_much_disagreement,
-    outlook_sentence,
-    verdict_sentence,
-    worst_case,
-)
+from fairtransport.report.sections import decisions, finding
 from fairtransport.report.sections.rates import NOT_SAID as RATES_NOT_SAID
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, changes_cell, columns_of, profile_cell
 from fairtransport.report.text import (
     DOWN,
@@ -37,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairtransport.documents.audit import AuditSummary
-    from fairtransport.report.sections import Output
-    from fairtransport.similarity.inspection import SimilarPair
+    from fairtransport.report.sections.section import Output
+    from fairtransport.similarity.similarity_check import SimilarPair
 
 
 NOT_SAID = (
@@ -124,13 +115,15 @@ def formal_sentences(summary: AuditSummary) -> list[str]:
     """Return the verdict as a statistician writes it, and what the statistic means."""
     is_evidence = summary.applicability is None and summary.rates is None
     sentences = [
-        verdict_sentence(summary),
-        outlook_sentence(summary),
-        worst_case(summary) if is_evidence else None,
-        delta_sentence(summary),
+        finding.verdict_sentence(summary),
+        finding.outlook_sentence(summary),
+        finding.worst_case(summary) if is_evidence else None,
+        finding.delta_sentence(summary),
     ]
-    if is_evidence and not has_much_disagreement(summary):  # else it stands beside the verdict
-        sentences.append(disagreement_sentence(summary))
+    if is_evidence and not finding.has_much_disagreement(
+        summary
+    ):  # else it stands beside the verdict
+        sentences.append(finding.disagreement_sentence(summary))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -138,7 +131,7 @@ def _certainty_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     """Return what the template part ``certainty.j2`` shows, by name."""
     return {
         "formal": formal_sentences(summary),
-        "facts": figures(summary),
+        "facts": finding.figures(summary),
         "guarantee": guarantee_meaning(summary),
         "not_said": NOT_SAID if summary.rates is None else RATES_NOT_SAID,
         "law": law_sentence(summary),
@@ -216,7 +209,7 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
         size = _size_text(summary, role.statistic)
         sentences.append(f"If {which}: {near}{size} instead of {near}{whole}.")
     parts = sum(role.statistic for role in summary.without_feature)
-    is_count = counts_people(summary) and not summary.budget and not is_shared(summary)
+    is_count = decisions.counts_people(summary) and not summary.budget and not is_shared(summary)
     if is_count and len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
         sentences.append("For all others both need to change at once.")
     return tuple(sentences)
@@ -224,7 +217,9 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 def _size_text(summary: AuditSummary, value: float) -> str:
     """Return the statistic in people where it counts them."""
-    return f"{100 * value:.1f} in 100 people" if counts_people(summary) else decimal(value)
+    return (
+        f"{100 * value:.1f} in 100 people" if decisions.counts_people(summary) else decimal(value)
+    )
 
 
 def costs_table(summary: AuditSummary) -> Table:

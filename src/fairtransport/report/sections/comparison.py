@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
-from fairtransport.report.sections import Fragment, Section
 from fairtransport.report.sections.appendix import GLOSSARY
 from fairtransport.report.sections.decisions import counts_people_once
 from fairtransport.report.sections.finding import CAUTION, worst_swap
+from fairtransport.report.sections.section import Fragment, Section
 from fairtransport.report.tables import (
     Cell,
     Column,
@@ -37,7 +37,7 @@ from fairtransport.report.text import (
 
 if TYPE_CHECKING:
     from fairtransport.documents.comparison import ComparedModel, ComparisonSummary, Difference
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 MODELS = ("Model", "Change", "Statistic", "Interval", "As they are", "At worst")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections import Section
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import (
     decimal,
@@ -18,7 +18,7 @@ from fairtransport.report.text import (
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary, CounterpartsFound
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 GUESSING = 0.5
 LIMITS = (

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtransport.explain.decisions import BOTH_WAYS, SCOPES
-from fairtransport.report.sections import Section
 from fairtransport.report.sections.controls import (
     controls_sentence,
     held_back_sentence,
@@ -20,6 +19,7 @@ from fairtransport.report.sections.finding import (
     verdict_title,
 )
 from fairtransport.report.sections.rates import rates_finding
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import ARROW, Cell, Table, columns_of, pairs_cell, people_cell
 from fairtransport.report.text import (
     DOWN,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         ScoreChange,
         ShareOfPeople,
     )
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 MAX_LABEL_CHARACTERS = 30
 PERCENT_DIGITS = 1
@@ -483,8 +483,6 @@ def _counted_parts(summary: AuditSummary) -> str:
 def _correct_now(decisions: Decisions) -> list[tuple[float, float]]:
     """Return how many of the worse off and of the better off are decided correctly, of how many.
 
-    Notes
-    -----
     Of two decisions whoever is worse off gets the other one than the favourable, whoever is better
     off the favourable one.
     """

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.documents.verdicts import VERDICTS, VerdictRow, verdict_cell, worst_row
-from fairtransport.report.sections import Fragment, Section
 from fairtransport.report.sections.appendix import GLOSSARY
 from fairtransport.report.sections.certainty import NOT_SAID
 from fairtransport.report.sections.decisions import headline
 from fairtransport.report.sections.finding import confidence, meaning
-from fairtransport.report.sections.who import moved_sentence, moves_table
+from fairtransport.report.sections.moves import moved_sentence, moves_table
+from fairtransport.report.sections.section import Fragment, Section
 from fairtransport.report.tables import Cell, Column, Table, changed_cell, columns_of, people_cell
 from fairtransport.report.text import (
     NONE,
@@ -29,7 +29,7 @@ from fairtransport.report.text import (
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.documents.family import FamilySummary, Member
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 SWAPS = "who is swapped with whom"

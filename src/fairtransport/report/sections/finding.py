@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.audit import AuditSummary
 from fairtransport.documents.verdicts import VERDICTS
-from fairtransport.report.sections import Section
+from fairtransport.report.sections import rates
 from fairtransport.report.sections.controls import is_held_back
-from fairtransport.report.sections.rates import (
-    at_level,
-    decision_lines,
-    rate_figures,
-    rates_line,
-    rates_verdict,
-)
+from fairtransport.report.sections.section import Section
 from fairtransport.report.text import (
     DOWN,
     ERROR,
@@ -77,8 +71,6 @@ def verdict_title(summary: AuditSummary) -> str:
 def verdict_sentence(summary: AuditSummary) -> str:
     """Return the verdict with the bound that it comes from.
 
-    Notes
-    -----
     In this order: that the audit could find nothing; the verdict on rates; without δ, the bounds;
     then the verdict's own evidence.
     """
@@ -86,21 +78,19 @@ def verdict_sentence(summary: AuditSummary) -> str:
     if summary.applicability is not None:
         return f"{row.formal}: {_lower_first(summary.applicability)}"
     if summary.rates is not None:
-        return rates_verdict(summary, summary.rates, row.formal)
+        return rates.rates_verdict(summary, summary.rates, row.formal)
     words = evidence_words(summary)
     if summary.delta is None:
         return (
             f"{row.formal}: without a threshold δ there is nothing to test. "
             f"{words['sure'].capitalize()} {words['bounds']}{for_units(summary.units)}."
         )
-    return f"{row.formal} {at_level(summary)}: {row.evidence.format(**words)}."
+    return f"{row.formal} {rates.at_level(summary)}: {row.evidence.format(**words)}."
 
 
 def evidence_words(summary: AuditSummary) -> dict[str, str]:
     """Return what a verdict's evidence can be told with.
 
-    Notes
-    -----
     A bound and δ are shown with as many digits as tell them apart, and a bound is rounded to its
     safe side. A bound that was rounded to δ says no more than the verdict and is left out.
     """
@@ -172,7 +162,7 @@ def verdict_line(summary: AuditSummary) -> str:
     if summary.applicability is not None:
         return verdict_sentence(summary)
     if summary.rates is not None:
-        return rates_line(summary, summary.rates, VERDICTS[summary.verdict].formal)
+        return rates.rates_line(summary, summary.rates, VERDICTS[summary.verdict].formal)
     row = VERDICTS[summary.verdict]
     upper = bound(summary.upper_bound, UP)
     figures = {
@@ -185,7 +175,7 @@ def verdict_line(summary: AuditSummary) -> str:
     evidence = ", ".join([f"δ = {summary.delta:g}", *shown])
     if summary.is_about_these:
         evidence += ", about these cases only"
-    return f"{row.formal} {at_level(summary)}: {evidence}."
+    return f"{row.formal} {rates.at_level(summary)}: {evidence}."
 
 
 def _held_back(summary: AuditSummary) -> str | None:
@@ -204,8 +194,6 @@ def _held_back(summary: AuditSummary) -> str | None:
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
     """Return why a verdict is open: neither bound decides, or the two contradict each other.
 
-    Notes
-    -----
     Digits are added until a bound and δ look different, so that a sentence never says that .05 does
     not exceed .05.
     """
@@ -267,7 +255,7 @@ def meaning(summary: AuditSummary) -> str:
     if summary.applicability is not None:
         return summary.advice or ""
     if summary.rates is not None:
-        return decision_lines(summary)[0]
+        return rates.decision_lines(summary)[0]
     return worst_case(summary)
 
 
@@ -410,7 +398,7 @@ def part_verdict_sentence(summary: AuditSummary) -> str | None:
         return "All of R needs sensitive features to change: the verdict on it is what counts."
     return (
         "What counts here is the part that needs sensitive features to change: "
-        f"{VERDICTS[verdict].part_phrase} {at_level(summary)}."
+        f"{VERDICTS[verdict].part_phrase} {rates.at_level(summary)}."
     )
 
 
@@ -472,7 +460,7 @@ def one_sided_bounds(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     """Return the statistic, its bounds and its test, name by name; or those of the rates."""
     if summary.rates is not None:
-        return rate_figures(summary, summary.rates)
+        return rates.rate_figures(summary, summary.rates)
     threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS
-from fairtransport.report.sections import Fragment, Section
+from fairtransport.report.sections import finding
 from fairtransport.report.sections.appendix import facts
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
@@ -34,27 +34,14 @@ from fairtransport.report.sections.decisions import (
     verdict_note,
     verdict_with_finding,
 )
-from fairtransport.report.sections.finding import (
-    advised_settings,
-    comparable_sentence,
-    confidence,
-    disagreement_sentence,
-    has_much_disagreement,
-    meaning,
-    next_audit_flags,
-    notes,
-    part_verdict_sentence,
-    parts_sentence,
-    verdict_sentence,
-    verdict_title,
-)
 from fairtransport.report.sections.rates import decision_lines
+from fairtransport.report.sections.section import Fragment, Section
 from fairtransport.report.text import percent, shorten
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
-    from fairtransport.report.sections import Output
     from fairtransport.report.sections.decisions import DirectionRow
+    from fairtransport.report.sections.section import Output
 
 MAX_LEAD_CHARACTERS = 400
 MAX_FRAGMENT_CASES = 5
@@ -175,13 +162,15 @@ def lead(summary: AuditSummary) -> str:
         return summary.applicability
     if summary.rates is not None:
         return decision_lines(summary)[0]
-    return headline(summary, with_interval=False) or shorten(meaning(summary), MAX_LEAD_CHARACTERS)
+    return headline(summary, with_interval=False) or shorten(
+        finding.meaning(summary), MAX_LEAD_CHARACTERS
+    )
 
 
 def confidence_text(summary: AuditSummary) -> str:
     """Return how sure the verdict is, or that there is none."""
     if VERDICTS[summary.verdict].decides:
-        return f"{confidence(summary)} confidence"
+        return f"{finding.confidence(summary)} confidence"
     return "no verdict"
 
 
@@ -198,12 +187,12 @@ def verdict_notes(summary: AuditSummary) -> list[str]:
     favourable = favourable_text(summary)
     if summary.applicability is None and favourable is not None:
         sentences.append(f"Good for the person: {favourable}.")
-    much = has_much_disagreement(summary)
+    much = finding.has_much_disagreement(summary)
     sentences += [
-        comparable_sentence(summary),
-        disagreement_sentence(summary) if much else None,
-        parts_sentence(summary),
-        part_verdict_sentence(summary),
+        finding.comparable_sentence(summary),
+        finding.disagreement_sentence(summary) if much else None,
+        finding.parts_sentence(summary),
+        finding.part_verdict_sentence(summary),
         *decision_lines(summary)[1:],
     ]
     return [sentence for sentence in sentences if sentence]
@@ -217,7 +206,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     if summary.applicability is not None and summary.delta is not None:
         limits = [limit_sentence(summary), "There is nothing to compare with the limit."]
     return {
-        "title": verdict_title(summary),
+        "title": finding.verdict_title(summary),
         "css_class": row.css_class,
         "glyph": row.glyph,
         "finding": verdict_finding(summary),
@@ -230,13 +219,13 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "group_heading": None if decisions is None else group_heading(decisions),
         "label": None if decisions is None else label_sentence(decisions),
         "steps": next_steps(summary),
-        "next_audit": next_audit_flags(summary),
+        "next_audit": finding.next_audit_flags(summary),
         "limit_heading": _limit_heading(summary),
         "scale": build_scale(summary),
         "limits": limits,
         "limit_note": limit_note(summary),
         "not_said": not_said(summary),
-        "notes": notes(summary),
+        "notes": finding.notes(summary),
         "printed_facts": [one for one in facts(summary) if one[0] in PRINTED_FACTS],
     }
 
@@ -256,15 +245,15 @@ def audit_fragment(summary: AuditSummary) -> Fragment:
     sentences: list[str | None] = [*verdict_notes(summary)]
     decisions = summary.decisions if summary.applicability is None else None
     if summary.applicability is not None:
-        sentences.append(meaning(summary))
-        sentences += [f"`{code}`" for code in advised_settings(summary, in_python=True)]
+        sentences.append(finding.meaning(summary))
+        sentences += [f"`{code}`" for code in finding.advised_settings(summary, in_python=True)]
     elif decisions is not None:
         rows = direction_rows(decisions)
         sentences += [row.sentence for row in rows]
         sentences += [*score_sentences(decisions), label_sentence(decisions)]
     if summary.applicability is None:
-        sentences += [*limit_lines(summary), verdict_sentence(summary)]
-    sentences += [f"Note: {one}" for one in notes(summary)]
+        sentences += [*limit_lines(summary), finding.verdict_sentence(summary)]
+    sentences += [f"Note: {one}" for one in finding.notes(summary)]
     # of what is no evidence nobody is listed
     table = cases_table(summary, 0 if decisions is None else MAX_FRAGMENT_CASES)
     return Fragment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairtransport.explain.groups import ERROR, SELECTION
-from fairtransport.report.sections import Section
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of, people_cell
 from fairtransport.report.text import (
     DOWN,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fairtransport.documents.audit import AuditSummary, GroupComparison, GroupRate, RateTable
     from fairtransport.explain.moves import Value
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 MAX_OPEN_ROWS = 12
 """A table with more groups is folded away."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections import Section
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import DOWN, UP, bound, decimal, level, pvalue, visible
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.explain.proxies import Column, Proxies
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 NAME, ALONE, WITHOUT = "Column", "Accuracy with it alone", "Accuracy without it"

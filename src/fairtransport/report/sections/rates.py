@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairtransport.explain.alike import DECISION, OTHER_DECISION
 from fairtransport.inference.rates.law import WORST, format_rate_sentence
-from fairtransport.report.sections import Section
-from fairtransport.report.sections.alike import (
-    MAX_LINE_GROUPS,
-    decision_text,
-    group_lines,
-    measure_key,
-    measure_title,
-    rate_text,
-    select_tables,
-)
+from fairtransport.report.sections import alike
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import (
     DOWN,
@@ -39,11 +31,8 @@ from fairtransport.report.text import (
 from fairtransport.report.text import ERROR as ZERO_ONE
 
 if TYPE_CHECKING:
-    from fairtransport.documents.audit import (
-        AuditSummary,
-        RatesFound,
-    )
-    from fairtransport.report.sections import Output
+    from fairtransport.documents.audit import AuditSummary, RatesFound
+    from fairtransport.report.sections.section import Output
 
 
 MEANING = (
@@ -83,8 +72,6 @@ CANCELS = (
 def decision_lines(summary: AuditSummary) -> list[str]:
     """Return what the first screen says of given predictions, a sentence or two a line.
 
-    Notes
-    -----
     A limit that nothing could exceed is said first. Rates by group among people alike follow, which
     describe these people; then the limit, and what is established: R's lower bound, where it is
     above 0, and nothing else. Empty where predictions were not given, or nothing can be said.
@@ -92,7 +79,9 @@ def decision_lines(summary: AuditSummary) -> list[str]:
     rates = summary.rates
     if rates is None or summary.applicability is not None:
         return []
-    lines = [line for table in select_tables(rates) for line in group_lines(summary, table)]
+    lines = [
+        line for table in alike.select_tables(rates) for line in alike.group_lines(summary, table)
+    ]
     return [*_beyond_lines(summary, rates), *lines, *_established_lines(summary, rates)]
 
 
@@ -192,14 +181,16 @@ def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
 
 def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
     """Return how R goes together with the rates by group of the first screen."""
-    tables = select_tables(rates)
-    same = [one for one in tables if measure_key(one) == measure_key(tables[-1])]
-    gaps = [abs(one.difference) for table in same for one in table.groups[: MAX_LINE_GROUPS + 1]]
+    tables = alike.select_tables(rates)
+    same = [one for one in tables if alike.measure_key(one) == alike.measure_key(tables[-1])]
+    gaps = [
+        abs(one.difference) for table in same for one in table.groups[: alike.MAX_LINE_GROUPS + 1]
+    ]
     if not gaps:
         return MAY_DIFFER
     gap = "gap" if len(gaps) == 1 else "largest gap"
     if len(same) < len(tables):
-        title = measure_title(summary, same[0])
+        title = alike.measure_title(summary, same[0])
         gap += f" in {title[:1].lower()}{title[1:]}"
     if rates.lower_bound > max(gaps):
         return CANCELS.format(gap=gap)
@@ -262,7 +253,7 @@ def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
     tables = [one for one in rates.by_group if one.measure in {DECISION, OTHER_DECISION}]
     if not tables or summary.favourable is None or summary.provenance.loss != OUTCOME:
         return None
-    text = f"“{decision_text(tables[0])}”"
+    text = f"“{alike.decision_text(tables[0])}”"
     return f"another decision than {text}" if tables[0].measure == OTHER_DECISION else text
 
 
@@ -271,12 +262,12 @@ def by_group_table(summary: AuditSummary, rates: RatesFound) -> Table:
     near = "about " if is_shared(summary) else ""
     rows = [
         (
-            Cell(measure_title(summary, one)), Cell(group_text(pair.group)),
+            Cell(alike.measure_title(summary, one)), Cell(group_text(pair.group)),
             Cell(people(pair.people), pair.people),
-            Cell(near + rate_text(one, pair.rate), pair.rate),
+            Cell(near + alike.rate_text(one, pair.rate), pair.rate),
             Cell(group_text(one.reference)), Cell(people(pair.reference_people),
             pair.reference_people),
-            Cell(near + rate_text(one, pair.reference_rate), pair.reference_rate),
+            Cell(near + alike.rate_text(one, pair.reference_rate), pair.reference_rate),
         )
         for one in rates.by_group
         for pair in one.groups

@@ -40,10 +40,9 @@ POWER = 0.8
 
 
 class ColumnTest(NamedTuple):
-    """The test of one column: statistic, degrees of freedom, its mean over shuffles, p-value."""
+    """The test of one column: statistic, its mean over shuffles, p-value."""
 
     statistic: float
-    freedom: int
     null_mean: float
     pvalue: float
 
@@ -88,8 +87,6 @@ def run_gate(
 ) -> list[ColumnTest]:  # fmt: skip
     """Return the step-down test of each column; groups are shuffled within cells.
 
-    Notes
-    -----
     The groups of all members of a unit stay together: they are dealt out among units that have as
     many members in each cell. Members are in random order within cells, so that units that agree
     are independent draws whose groups, under independence, do not depend on the scores.
@@ -109,8 +106,8 @@ def run_gate(
     nominal, nominal_shuffled = chi2.logsf(observed, freedom), chi2.logsf(shuffled, freedom)
     pvalues = step_down(nominal, nominal_shuffled)
     return [
-        ColumnTest(float(a), int(b), float(c), float(d))
-        for a, b, c, d in zip(observed, freedom, shuffled.mean(axis=0), pvalues, strict=True)
+        ColumnTest(float(statistic), float(mean), float(pvalue))
+        for statistic, mean, pvalue in zip(observed, shuffled.mean(axis=0), pvalues, strict=True)
     ]
 
 

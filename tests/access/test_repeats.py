@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.access.oracle import DEFAULT_REPEATS, count_repeats, same_answer
+from fairtransport.access.repeats import DEFAULT_REPEATS, count_repeats, same_answer
 from fairtransport.inference.clopper_pearson import share_upper_bound
 
 PEOPLE = pd.DataFrame({"g": ["a", "b"] * 30, "x": np.arange(60) // 2, "good": [0, 1, 1] * 20})

@@ -77,8 +77,6 @@ def unit_rate_intervals(
 ) -> RateIntervals:  # fmt: skip
     """Return intervals for the rates of groups whose people belong to units, jointly at 1 − α.
 
-    Notes
-    -----
     A unit can have people of several groups, so that groups are not independent: each interval has
     its share of α, and differences and ratios follow from those of the rates.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections import Section
 from fairtransport.report.sections.decisions import counts_people_once
 from fairtransport.report.sections.finding import is_outcome
 from fairtransport.report.sections.rates import DECLARED
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import (
     ARROW,
     Cell,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
     from fairtransport.explain.moves import Move, Value
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 MAX_TABLE_CELLS = 4_000
@@ -331,8 +331,6 @@ def rows_with_room(summary: AuditSummary, room: int) -> int | None:
 def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     """Return what the template part ``flows.j2`` shows, by name.
 
-    Notes
-    -----
     Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
     folded away. Swaps of given predictions are not shown: noise alone makes as many.
     """

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.audits.inspect import look_at
+from fairtransport.audits.what_if import look_at
 from fairtransport.errors import InputError
 
 

@@ -67,8 +67,6 @@ def redact(
 ) -> AuditSummary:
     """Return what a result may tell strangers: no number finer than ``at_least`` people.
 
-    Notes
-    -----
     All tables of swaps are made from the moves that are shown, after the numbers of people
     in these were rounded, so that they tell no more. What else depends on the counts is
     rounded by one `Rounding`, or left out where it would add another equation for them (other
@@ -147,8 +145,6 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
 
     None where there are many such people, or none and answers are not known for good.
 
-    Notes
-    -----
     The result depends on which point is the largest, on the counts of the others that have at
     least k people, and on n. If one of the c people at a small point were at the largest one
     instead, all of these would be the same: c − 1 people, and in the end none, give the same

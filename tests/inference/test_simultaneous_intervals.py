@@ -7,7 +7,11 @@ import pytest
 from scipy.stats import binom, binomtest, norm
 from tests.validity.group_rates import holds
 
-from fairtransport.inference.rate_intervals import _contrast_weights, critical_value, rate_intervals
+from fairtransport.inference.simultaneous_intervals import (
+    _contrast_weights,
+    critical_value,
+    rate_intervals,
+)
 
 ALPHA = 0.1
 
