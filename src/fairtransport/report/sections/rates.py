@@ -327,9 +327,9 @@ RATES = Section("rates", "How people who are alike are treated", "rates.j2", _ra
 
 NOT_SAID = (
     "R above 0 does not prove that a system uses a sensitive feature: a column that was not "
-    "compared and differs by group has the same effect. A bound of 0 does not prove that it uses none. "
-    "Groups are compared only where people of several are alike. R has no upper bound, so nothing "
-    "is certified."
+    "compared and differs by group has the same effect. A bound of 0 does not prove that it uses "
+    "none. Groups are compared only where people of several are alike. R has no upper bound, so "
+    "nothing is certified."
 )
 
 
