@@ -75,5 +75,5 @@ def assert_delta_fair(
 def assert_verdict(result: AuditResult, fail_on: str) -> None:
     """Fail where a verdict would fail the command line."""
     __tracebackhide__ = True
-    if exit_code(result.judged, fail_on):
+    if exit_code(result.verdict, fail_on):
         raise AssertionError(str(result))

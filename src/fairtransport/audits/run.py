@@ -243,7 +243,7 @@ def audit(
         error.
     judge
         Which verdict counts: on the "statistic", or on its "attributable" part, the part due to
-        sensitive features only. Exit codes and ``result.judged`` follow it.
+        sensitive features only.
     method
         Method of the confidence bounds; those of finite-sample hold at every sample size. The
         others, listed in `inference.METHODS`, are asymptotic.

@@ -89,10 +89,10 @@ def audit(
         if reference := request.document["reference"]:
             result.group_metrics(reference)  # refuses groups that do not occur
         # what is written waits for the verdict, so that its errors come before any file
-        code = exit_code(result.judged, fail_on)
+        code = exit_code(result.verdict, fail_on)
         seconds = perf_counter() - start
         paths = outputs.write(result, request.document, failed=code != RAN, seconds=seconds)
-    if result.judged is None:
+    if result.verdict is None:
         _print_missing_delta("no --delta, so nothing can fail.", fail_on)
     if run_flags.quiet and code != RAN:
         _print_failure(result)

@@ -43,8 +43,14 @@ EFFECTS = ("worse_off", "better_off")
 
 def list_properties(summary: AuditSummary) -> list[tuple[str, str]]:
     """Return what a test's file says of an audit, as names and values; nothing for null."""
-    values: dict[str, object] = {"verdict": _judged_verdict(summary)}
+    values: dict[str, object] = {"verdict": summary.verdict}
     values |= {name: getattr(summary, name) for name in RECORDED}
+    if summary.is_about_part:
+        judged = summary.judged
+        values |= {
+            "attributable": judged.value, "attributable_lower_bound": judged.lower_bound,
+            "attributable_upper_bound": judged.upper_bound,
+        }  # fmt: skip
     if summary.decisions is not None:
         counts = {name: getattr(summary.decisions, name) for name in ("changed", *EFFECTS)}
         values |= {name: None if one is None else one.people for name, one in counts.items()}
@@ -57,13 +63,6 @@ def _format_properties(values: Mapping[str, object]) -> list[tuple[str, str]]:
     return [
         (PREFIX + name, xml_text(f"{value}")) for name, value in values.items() if value is not None
     ]
-
-
-def _judged_verdict(summary: AuditSummary) -> str | None:
-    """Return the verdict that decides whether a test fails."""
-    if summary.judge == "statistic" or summary.rates is not None:
-        return summary.verdict
-    return summary.attributable.verdict
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class AuditSuite:
 def render_junit(summary: AuditSummary, *, failed: bool, seconds: float = 0.0) -> str:
     """Return an audit as a test's result in JUnit's XML."""
     suite = AuditSuite(
-        _test_name(summary), _judged_verdict(summary), _message(summary), _text(summary),
+        _test_name(summary), summary.verdict, _message(summary), _text(summary),
         list_properties(summary), failed,
     )  # fmt: skip
     return _render_suites([suite], seconds)
@@ -117,7 +116,7 @@ def render_junit(summary: AuditSummary, *, failed: bool, seconds: float = 0.0) -
 def _message(summary: AuditSummary) -> str:
     """Return the verdict and the limit in a line or two."""
     lines = limit_lines(summary)
-    title = VERDICTS[_judged_verdict(summary)].title
+    title = VERDICTS[summary.verdict].title
     if summary.rates is not None and summary.applicability is None:
         return f"{verdict_with_finding(summary)}."
     return " ".join([f"{title}.", *lines]) if lines else verdict_sentence(summary)

@@ -47,6 +47,7 @@ from fairtransport.report.sections.finding import (
     interval_words,
     meaning,
     outlook_sentence,
+    part_figure,
     part_verdict_sentence,
     parts_sentence,
     verdict_line,
@@ -349,7 +350,7 @@ def _numbers(summary: AuditSummary) -> Table:
     # of what is no evidence, or has no ends
     if summary.applicability is not None or summary.target_scope == "counterparts":
         interval = {}
-    rows = {"FaiTH statistic": decimal(summary.statistic)}
+    rows = {"FaiTH statistic": decimal(summary.statistic), **part_figure(summary)}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
     elif summary.disagreement > 0:  # the part that no change of a sensitive feature explains

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.decisions import counts_people
 from fairtransport.report.sections.finding import (
+    PART_IS_NOT_SHARED,
     delta_sentence,
     disagreement_sentence,
     figures,
+    has_known_bounds,
     has_much_disagreement,
     outlook_sentence,
     verdict_sentence,
@@ -160,7 +162,9 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return for which thresholds δ the verdict would be which."""
     if summary.applicability is not None:
         return (NOTHING_FOLLOWS,)
-    lower, upper = summary.lower_bound, summary.upper_bound
+    if not has_known_bounds(summary):
+        return (f"{PART_IS_NOT_SHARED.capitalize()}.",)
+    lower, upper = summary.judged.lower_bound, summary.judged.upper_bound
     sentences = []
     at_least, up_to, from_there = "0.0000", "below", "from"
     if summary.verdict == "rejected" and lower == summary.delta:
