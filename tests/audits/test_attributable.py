@@ -154,7 +154,9 @@ def test_the_verdict_that_counts_is_the_one_on_every_surface(case, tmp_path):
 
     assert result.bounds_verdict == "rejected"
     assert result.verdict == part.verdict == document.verdict == verdict
-    assert repr(result).startswith(f"AuditResult(verdict={verdict!r}, attributable={part.value:.4f}")
+    assert repr(result).startswith(
+        f"AuditResult(verdict={verdict!r}, attributable={part.value:.4f}"
+    )
     assert f"part       {part.value:.4f}" in repr(document)
     screen, page = str(result), result.to_html(tmp_path / "page.html").read_text("utf-8")
     heading = screen.splitlines()[0]
