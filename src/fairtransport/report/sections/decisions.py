@@ -18,6 +18,7 @@ from fairtransport.report.sections.finding import (
     has_known_bounds,
     mean_loss_text,
     outlook_sentence,
+    verdict_sentence,
     verdict_title,
 )
 from fairtransport.report.sections.rates import rates_finding
@@ -569,6 +570,13 @@ def verdict_with_finding(summary: AuditSummary) -> str:
     """Return the verdict's title with what it comes from."""
     title, finding = verdict_title(summary), verdict_finding(summary)
     return title if finding is None else f"{title}: {finding}"
+
+
+def failure_sentence(summary: AuditSummary) -> str:
+    """Return the verdict that fails a pipeline in a line: its reason, or what it comes from."""
+    if summary.applicability is not None:
+        return verdict_sentence(summary)
+    return f"{verdict_with_finding(summary)}."
 
 
 def counts_people_once(summary: AuditSummary | ComparisonSummary) -> bool:

@@ -134,7 +134,8 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
         "delta_below": below,
         "pvalue": "" if judged.pvalue is None else f"; {pvalue_text(summary, judged.pvalue)}",
         "undecided": _held_back(summary) or _undecided(delta, lower, upper)
-        if has_known_bounds(summary) else PART_IS_NOT_SHARED,
+        if has_known_bounds(summary)
+        else PART_IS_NOT_SHARED,
     }
 
 
