@@ -52,8 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print_note(f"Stopped: {error.args[0]}.", error=True)
             return INTERRUPTED
         except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
-            _remove_stale_result(tokens)
-            return _explain(error, debug=debug)
+            code = _explain(error, debug=debug)
+            if code == WRONG_USAGE:
+                _remove_stale_result(tokens)
     return code
 
 
