@@ -79,3 +79,17 @@ def test_assertion_and_command_line_have_the_same_rules_and_default():
         # the command line tells a rule that was not given from one that was
         assert exit_code(verdict, None) == exit_code(verdict, default)
     assert get_args(get_args(get_type_hints(audit)["fail_on"])[0]) == FAIL_ON
+
+
+@pytest.mark.parametrize("fail_on", FAIL_ON)
+def test_without_a_limit_nothing_could_fail(fail_on):
+    for given in ({}, {"delta": None}):
+        with pytest.raises(InputError, match="`delta` must be the limit, as in delta=0"):
+            assert_delta_fair(biased, people(20), "good", fail_on=fail_on, **given, **ASKED)
+
+
+def test_the_fixture_asks_for_a_limit_too(assert_delta_fair):
+    with pytest.raises(InputError, match="`delta` must be the limit"):
+        assert_delta_fair(biased, people(20), "good", fail_on="not-certified", **ASKED)
+    with pytest.raises(TypeError, match=r"^assert_delta_fair\(\) missing 2 required"):
+        assert_delta_fair()

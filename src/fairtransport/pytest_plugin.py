@@ -24,27 +24,27 @@ def assert_delta_fair(request: pytest.FixtureRequest) -> Callable[..., AuditResu
     ``pytest --junitxml``, whether it passes or fails.
     """
     # pytest loads plugins in every suite of an environment: what audits need waits for a test
-    from fairtransport._core.validation import check_choice
     from fairtransport.audits import audit
-    from fairtransport.documents.verdicts import FAIL_ON
     from fairtransport.report.exports import list_properties
-    from fairtransport.testing import assert_verdict
+    from fairtransport.testing import assert_verdict, check_gate
 
     def assert_and_record(
         model: object,
         X: TableLike,  # noqa: N803
         y: ColumnLike | None = None,
         *,
-        delta: float,
+        delta: float | None = None,
         fail_on: str = "rejected",
         **settings: Any,
     ) -> AuditResult:
         __tracebackhide__ = True
-        check_choice("fail_on", fail_on, FAIL_ON)
+        check_gate(delta, fail_on)
         result = audit(X, y, model=model, delta=delta, **settings)
         # what record_property does, which warns under the default junit_family, xunit2
         request.node.user_properties.extend(list_properties(result.headline))
         assert_verdict(result, fail_on)
         return result
 
+    # Python's own errors of a call name the function by it
+    assert_and_record.__qualname__ = "assert_delta_fair"
     return assert_and_record

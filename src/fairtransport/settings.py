@@ -653,13 +653,13 @@ class AuditSettings:
         "then sharper, and different predictions for equal people are an error.",
     )
     judge: str = _setting(
-        'Which verdict counts: on the "statistic", or on its "attributable" part, the part due to '
+        'What the verdict is on: the "statistic", or its "attributable" part, the part due to '
         "sensitive features only.",
         "statistic",
         check=partial(validation.check_choice, allowed=JUDGED),
         choices=JUDGED,
-        flag_help="Which verdict decides the exit code: on the statistic, or on the part due to "
-        "sensitive features only (attributable).",
+        flag_help="What verdict and exit code are on: the statistic, or the part due to sensitive "
+        "features only (attributable).",
         recorded="judge",
     )
     method: str = _setting(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport._core.validation import check_choice
 from fairtransport.audits import audit
 from fairtransport.documents.verdicts import FAIL_ON, exit_code
+from fairtransport.errors import InputError, param
 
 if TYPE_CHECKING:
     from fairtransport.audits import AuditResult
@@ -20,7 +21,7 @@ def assert_delta_fair(
     X: TableLike,  # noqa: N803
     y: ColumnLike | None = None,
     *,
-    delta: float,
+    delta: float | None = None,
     fail_on: str = "rejected",
     **settings: Any,
 ) -> AuditResult:
@@ -33,7 +34,7 @@ def assert_delta_fair(
     X, y
         The audit data and the true labels, as `audit` takes them.
     delta
-        The threshold of δ-fairness.
+        The threshold of δ-fairness. It must be given: without a limit nothing can fail.
     fail_on
         As ``--fail-on`` of the command line. "rejected": the statistic is shown to be more than δ,
         which small samples never show; not finding is not fairness. "not-certified": it is not
@@ -51,6 +52,8 @@ def assert_delta_fair(
     ------
     AssertionError
         With the verdict in words.
+    InputError
+        If ``delta`` is not given, or a setting breaks its rule.
 
     Examples
     --------
@@ -66,14 +69,25 @@ def assert_delta_fair(
     AssertionError: OVER THE LIMIT   at least 3.3 in 100 decided correctly now...
     """
     __tracebackhide__ = True
-    check_choice("fail_on", fail_on, FAIL_ON)
+    check_gate(delta, fail_on)
     result = audit(X, y, model=model, delta=delta, **settings)
     assert_verdict(result, fail_on)
     return result
 
 
+def check_gate(delta: float | None, fail_on: str) -> None:
+    """Check the limit and the rule of an assertion before the audit; a model may be slow."""
+    check_choice("fail_on", fail_on, FAIL_ON)
+    if delta is None:
+        msg = (
+            f"{param('delta')} must be the limit, as in delta=0.03, got None: without a limit "
+            "nothing can fail; `fairtransport.audit` takes none"
+        )
+        raise InputError(msg)
+
+
 def assert_verdict(result: AuditResult, fail_on: str) -> None:
     """Fail where a verdict would fail the command line."""
     __tracebackhide__ = True
-    if exit_code(result.judged, fail_on):
+    if exit_code(result.verdict, fail_on):
         raise AssertionError(str(result))

@@ -185,14 +185,17 @@ def test_allowing_pickles_trusts_no_skops_type(tmp_path):
         load(path, allow_pickle=True)
 
 
+EXISTING = "an existing file, the folder of an MLflow model or an address (http:, https:)"
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [
         (7, "`path` must be the path of a model file, got 7"),
-        ("absent.skops", "`path` must be an existing file, got 'absent.skops'"),
+        ("absent.skops", f"`path` must be {EXISTING}, got 'absent.skops'"),
         ("model.txt", f"`path` must be an MLflow folder or one of {KINDS}, got 'model.txt'"),
         ("model", f"`path` must be an MLflow folder or one of {KINDS}, got 'model'"),
-        ("some/absent.onnx", "`path` must be an existing file, got 'some/absent.onnx'"),
+        ("some/absent.onnx", f"`path` must be {EXISTING}, got 'some/absent.onnx'"),
     ],
 )
 def test_paths_that_are_no_model(path, message):

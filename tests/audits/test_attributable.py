@@ -1,6 +1,7 @@
 """What sensitive features add to the statistic, and swaps with a random similar person."""
 
 from functools import cache
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import fairtransport as ft
 from fairtransport.audits.summarise import summarise_headline
 from fairtransport.cli.entry_point import main
 from fairtransport.inference import difference_law
+from fairtransport.report.exports import render_junit
+from fairtransport.report.rendering import render
 from fairtransport.report.terminal import print_result
 
 SIMILARITY = ft.similarity.MixedTabular(scales={"income": 10})
@@ -135,6 +138,55 @@ def test_exit_codes_follow_what_is_judged(judge, code, tmp_path):
     )
 
     assert main(line.split()) == code
+
+
+SURFACES = {
+    "no bounds": ({"targets": None}, "inconclusive", "Not settled", "no bound on what needs"),
+    "within": ({"delta": 0.1}, "certified", "Within the limit", "at most"),
+}
+
+
+@pytest.mark.parametrize("case", SURFACES)
+def test_the_verdict_that_counts_is_the_one_on_every_surface(case, tmp_path):
+    more, verdict, title, finding = SURFACES[case]
+    result = audited(blind, judge="attributable", **({"delta": 0.05} | more))
+    document, part = result.document(), result.attributable
+
+    assert result.bounds_verdict == "rejected"
+    assert result.verdict == part.verdict == document.verdict == verdict
+    assert repr(result).startswith(
+        f"AuditResult(verdict={verdict!r}, attributable={part.value:.4f}"
+    )
+    assert f"part       {part.value:.4f}" in repr(document)
+    screen, page = str(result), result.to_html(tmp_path / "page.html").read_text("utf-8")
+    heading = screen.splitlines()[0]
+    assert heading.startswith(f"{title.upper()}   {finding}")
+    assert heading.endswith(f"people of another sex; limit {result.delta:g}")
+    junit = ET.fromstring(render_junit(document, failed=False))
+    (properties, test) = junit.find("testsuite")
+    values = {one.get("name").split(".")[1]: one.get("value") for one in properties}
+    assert (values["verdict"], values["attributable"]) == (verdict, str(part.value))
+    message = test.find("skipped").get("message") if case == "no bounds" else (
+        test.find("system-out").text)  # fmt: skip
+    assert title in message
+    for text in (screen, message, page, result.to_markdown(), result._repr_html_()):
+        assert title in text or title.upper() in text
+        assert "δ-fairness rejected at level" not in text
+        assert "Over the limit:" not in text
+    assert (result.judged_bounds.lower, result.judged_bounds.upper) == (
+        part.lower_bound, part.upper_bound,
+    )  # fmt: skip
+
+
+def test_a_shared_verdict_on_the_part_bounds_no_statistic():
+    """That the part is at most δ says nothing of the statistic, which is more."""
+    result = audited(blind, judge="attributable", delta=0.1)
+    shared = result.document(5)
+
+    assert shared.verdict == shared.attributable.verdict == "certified"
+    assert shared.upper_bound is None or shared.upper_bound >= result.upper_bound
+    assert shared.statistic > result.delta
+    assert "left out of what is shared" in render(shared, "markdown")
 
 
 def test_a_family_is_judged_by_the_statistic():

@@ -70,7 +70,9 @@ def test_mean_shifts_are_those_of_single_edits(people):
 def test_no_more_than_irrelevant_edits_is_inconclusive(people):
     result, without = audit(people, at_random), audit(people, at_random, controls=None)
     assert without.verdict == "rejected"
-    assert (result.verdict, result.judged, result.attributable.verdict) == ("inconclusive",) * 3
+    assert (result.verdict, result.bounds_verdict, result.attributable.verdict) == (
+        "inconclusive",
+    ) * 3
     assert result.pvalue == max(without.pvalue, result.controls.pvalue)
     assert result.pvalue > 0.05
     assert (result.lower_bound, result.statistic) == (without.lower_bound, without.statistic)

@@ -241,7 +241,7 @@ def test_reports_have_a_row_and_a_section_for_each_audit(found, tmp_path):
         assert f"<bdi>{one.name}</bdi>" in page
         assert f"<h3>{one.name}: " in page
         assert f"| {one.name} |" in text
-    assert "Over the limit in 3 of 5 audits" in page
+    assert "Over the limit in 3 of 6 audits; 1 not settled, 1 without a limit" in page
     assert "3 over the limit" in page
     assert "With 95 % confidence no verdict here is wrong" in text
     assert "model is fair" not in page + text

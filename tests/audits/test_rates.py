@@ -221,7 +221,7 @@ def test_where_rates_are_not_about_those_compared_there_is_no_verdict(name):
 def test_the_verdict_on_rates_is_the_attributable_one():
     result = ft.audit(DIFFERENT, "good", delta=0.02, judge="attributable", **CALL)
 
-    assert result.judged == result.verdict == "rejected"
+    assert result.bounds_verdict == result.verdict == "rejected"
     assert result.attributable.lower_bound == -np.inf
     assert "All of R needs sensitive features to change" in result.to_markdown()
 

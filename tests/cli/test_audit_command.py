@@ -235,11 +235,16 @@ PREDICTED = ("audit", "people.csv", "--label", "good", "--sensitive", "race", "-
         (["--fail-on", "rejected"], "Note: no --delta, so nothing can fail.\n"),
         (["--fail-on", "rejected", "--delta", "0.5"], ""),
         (["--fail-on", "never"], ""),
+        (["--junit", "FOLDER/audit.xml"], "Note: no --delta, so nothing can fail.\n"),
+        (["--junit", "FOLDER/audit.xml", "--fail-on", "never"], ""),
         ([], ""),
     ],
 )
-def test_a_forgotten_delta_is_said_even_where_nothing_else_is(more, message, run):
+def test_a_forgotten_delta_is_said_even_where_nothing_else_is(more, message, run, tmp_path):
+    more = [word.replace("FOLDER", str(tmp_path)) for word in more]
+
     assert run(*PREDICTED, "--quiet", *more) == (0, "", message)
+    assert "with --fail-on or --junit that a limit is missing" in run("audit", "--help").words
 
 
 def test_the_help_starts_with_a_complete_command(run):

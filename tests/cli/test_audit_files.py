@@ -242,3 +242,77 @@ def test_the_same_audit_writes_the_same_bytes_in_another_process(run, shell, tmp
     assert run(*line, tmp_path / "own.html").code == 0
     assert shell(*line, tmp_path / "other.html", env={"PYTHONHASHSEED": seed}).code == 0
     assert (tmp_path / "own.html").read_bytes() == (tmp_path / "other.html").read_bytes()
+
+
+STALE = '<?xml version="1.0"?>\n<testsuites>\n  <testsuite name="fairtransport: old">'
+
+
+def test_a_result_is_written_through_a_link_and_not_in_its_place(run, tmp_path):
+    target, path = tmp_path / "target.xml", tmp_path / "link.xml"
+    target.write_text(STALE)
+    path.symlink_to(target)
+
+    assert run("audit", "people.csv", *REJECTED, "--junit", path).code == 3
+    assert path.is_symlink()
+    assert "<failure" in target.read_text("utf-8")
+
+
+def test_a_result_is_written_into_a_pipe(run, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run("audit", "people.csv", *REJECTED, "--junit", path).code == 3
+        assert path.is_fifo()
+        assert b"<failure" in os.read(reader, 1 << 16)
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--delta", "five"], ["--no-such-flag"], ["--config", "key.toml"], ["--label", "none"]],
+    ids=" ".join,
+)
+def test_no_error_leaves_the_result_of_an_earlier_run(run, tmp_path, wrong):
+    path = tmp_path / "audit.xml"
+    for given in (["--junit", path], [f"--junit={path}"]):
+        path.write_text(STALE)
+        assert (
+            run("audit", "people.csv", *ASKED, "--model", "model.skops", *given, *wrong).code == 2
+        )
+        assert not path.exists()
+
+
+def test_an_error_removes_nothing_that_no_audit_wrote(run, tmp_path):
+    data = tmp_path / "people.csv"
+    data.write_text("race,good\na,1\n")
+    line = ["audit", data, *TOLD, "--junit", data]
+
+    assert "must not be another file of this command" in run(*line).err
+    assert run(*line, "--delta", "five").code == 2
+    assert data.read_text() == "race,good\na,1\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--report", "-"], "`--report` must end in .html or .md, got '-'"),
+        (["--junit", "-"], "`--junit` must be a file, got '-'"),
+        (["--moves", "-"], "`--moves` must end in .csv or .parquet, got '-'"),
+        (
+            ["--model", "none.skops"],
+            "an existing file, the folder of an MLflow model or an address",
+        ),
+    ],
+)
+def test_a_rule_is_told_of_what_was_given(run, given, message):
+    model = [] if "--model" in given else ["--model", "model.skops"]
+    done = run("audit", "people.csv", *ASKED, *model, *given)
+
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+
+
+def test_the_help_says_how_tests_are_told_apart(run):
+    assert "need a --title or --data-name each" in run("audit", "--help").words

@@ -54,6 +54,38 @@ def test_what_is_not_certified_ends_in_4_when_asked_for(run, models):
     assert run(*line, "--tolerance", "0.1").code == 0
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("blind", "uses"), "Note: More individual bias: uses than blind."),
+        (("uses", "blind"), ""),
+    ],
+)
+def test_quiet_says_why_a_comparison_failed(run, models, names, message):
+    done = run(*LINE, *named(models, *names), "--quiet")
+
+    assert (done.out, done.err.strip()) == ("", message)
+
+
+def test_the_tolerance_is_named_as_its_flag(run, models):
+    done = run(*LINE, *named(models, "blind", "uses"), "--tolerance", "5")
+
+    assert done.code == 2
+    assert "Error: `--tolerance` must be a fraction from 0 to below 1" in done.err
+
+
+def test_the_seed_is_printed(run, models):
+    assert "Seed 1." in run(*LINE, *named(models, "uses", "blind")).words
+
+
+def test_the_tolerated_verdict_is_the_same_in_words_and_in_the_table(run, models):
+    done = run(*LINE, *named(models, "blind", "uses"), "--tolerance", "0.5")
+
+    assert "More individual bias, within the tolerance: uses than blind." in done.words
+    assert "?\u00a0more" in done.out
+    assert "undecided" not in done.out
+
+
 def test_files_hold_the_comparison(run, models, tmp_path):
     files = ("--report", tmp_path / "page.html", "--json", tmp_path / "found.json")
     done = run(*LINE, *named(models, "uses", "blind"), *files)

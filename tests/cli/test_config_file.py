@@ -455,3 +455,12 @@ def test_a_monitor_goes_on_with_the_same_learned_similarity_only(run, tmp_path):
     assert codes == [0, 0]
     assert other.code == 2
     assert "`--similarity` must be that of the saved state, with the same settings" in other.err
+
+
+def test_missing_data_of_a_file_are_told_with_where_they_were_looked_for(run, config, folder):
+    done = run("audit", "--config", config(WHOLE.replace("people.csv", "none.csv")))
+
+    assert done.code == 2
+    said = " ".join(done.err.split())
+    assert "'data' in 'settings.toml' must be an existing file, got 'none.csv'" in said
+    assert str(folder) in said.replace(" ", "")

@@ -3,7 +3,9 @@
 import json
 from xml.etree import ElementTree as ET
 
+import pandas as pd
 import pytest
+from tests.cli.conftest import fitted
 
 import fairtransport as ft
 
@@ -71,7 +73,7 @@ def test_a_family_is_one_table_one_report_and_one_document(run, config, expected
         "everybody": "rejected", "the young": "certified", "given": "inconclusive",
     }  # fmt: skip
     assert "people.csv, 3 audits" in done.words
-    assert "Over the limit in 1 of 3 audits." in done.words
+    assert "Over the limit in 1 of 3 audits; 1 not settled." in done.words
     for one in expected.members:
         assert one.name in done.words
         assert f"{one.statistic:.4f}" in done.words
@@ -122,16 +124,83 @@ def test_each_audit_is_a_test_of_its_own(run, config, expected, tmp_path, fail_o
     ],
 )
 def test_exit_codes_are_those_of_the_worst_verdict(flags, code, run, config):
-    assert run("audit", "--config", config(), "--quiet", *flags) == (code, "", "")
+    done = run("audit", "--config", config(), "--quiet", *flags)
+
+    assert (done.code, done.out) == (code, "")
+    assert bool(done.err) == (code != 0)
 
 
-def test_a_forgotten_delta_is_said_of_the_audits_it_lacks_in(run, config):
+def test_quiet_says_which_audits_failed_and_why(run, config, expected):
+    one = expected.members[0]
+    done = run("audit", "--config", config(), "--quiet")
+
+    assert " ".join(done.err.split()) == (
+        f"Note: everybody: Over the limit: statistic {one.statistic:.4f}, lower bound "
+        f"{one.lower:.4f}, upper bound {one.upper:.4f}; δ = 0.001, at level 0.05 for all 3 audits "
+        "together."
+    )
+
+
+NO_LIMIT = FAMILY.replace("delta = 0.001\n", "").replace("delta = 0.6\n", "")
+
+
+def test_several_audits_without_a_limit_fail_nothing(run, config):
+    done = run("audit", "--config", config(NO_LIMIT))
+
+    assert done.code == 0
+    assert "No limit set." in done.words
+
+
+def test_without_a_seed_the_drawn_one_is_printed_and_recorded(run, config, tmp_path):
+    path = tmp_path / "f.xml"
+    done = run("audit", "--config", config(FAMILY.replace("seed = 3", "")), "--junit", path)
+    (seed,) = {
+        one.get("value")
+        for one in ET.parse(path).getroot().iter("property")
+        if one.get("name") == "fairtransport.seed"
+    }
+
+    assert f"Seed {seed}." in done.words
+
+
+def test_seeds_of_their_own_are_told_apart(run, config):
+    done = run("audit", "--config", config(f"{FAMILY}seed = 4\n"))
+
+    assert "Seed 3 (everybody), 3 (the young), 4 (given)." in done.words
+
+
+def test_an_audit_that_cannot_tell_gives_its_reason_as_a_test(run, config, folder, tmp_path):
+    import skops.io as skops
+
+    skops.dump(fitted(pd.read_csv(folder / "people.csv"), ["age"]), tmp_path / "blind.skops")
+    blind = f'name = "blind"\nmodel = "{tmp_path}/blind.skops"\n'
+    text = FAMILY.replace('name = "the young"\nwhere.age = [20, 21]\n', blind)
+    path = tmp_path / "f.xml"
+    done = run("audit", "--config", config(text), "--junit", path, "--quiet")
+    suites = {one.find("testcase").get("name"): one for one in ET.parse(path).getroot()}
+    names = {
+        name: {one.get("name").removeprefix("fairtransport.") for one in suite.iter("property")}
+        for name, suite in suites.items()
+    }
+
+    assert done.code == 3
+    assert {"seed", "sensitive_features", "changed", "pvalue_adjusted"} <= names["everybody"]
+    failure = suites["blind"].find("testcase/failure")
+    assert failure.get("type") == "not-applicable"
+    assert failure.get("message").startswith("This audit cannot tell: ")
+    assert "statistic 0.0000, lower bound" not in failure.get("message")
+    assert "blind: This audit cannot tell: " in " ".join(done.err.split())
+
+
+def test_a_forgotten_delta_is_said_of_the_audits_it_lacks_in(run, config, tmp_path):
     text = FAMILY.replace("delta = 0.001\n", "")
     done = run("audit", "--config", config(text), "--fail-on", "rejected", "--quiet")
 
     assert done.out == ""
     assert done.err == "Note: no delta in everybody, given, so nothing can fail there.\n"
     assert run("audit", "--config", config(text), "--quiet").err == ""
+    junit = run("audit", "--config", config(text), "--quiet", "--junit", tmp_path / "f.xml")
+    assert junit.err == done.err
 
 
 def test_flags_override_every_table(run, config):

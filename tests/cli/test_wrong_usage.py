@@ -153,10 +153,14 @@ LINES = [
     (f"audit cases.csv {TOLD} --share-at-least 0", 2,
      "`--share-at-least` must be a whole number >= 2, got 0"),
     # models
-    (f"{ASK} absent.skops", 2, "`--model` must be an existing file, got 'absent.skops'"),
+    (f"{ASK} absent.skops", 2, (
+        "`--model` must be an existing file, the folder of an MLflow model or an address (http:, "
+        "https:), got 'absent.skops'")),
     (f"{ASK} cases.txt", 2, (
         f"`--model` must be an MLflow folder or one of {KINDS}, got 'cases.txt'")),
-    (f"{ASK} model.onnx", 2, "`--model` must be an existing file, got 'model.onnx'"),
+    (f"{ASK} model.onnx", 2, (
+        "`--model` must be an existing file, the folder of an MLflow model or an address (http:, "
+        "https:), got 'model.onnx'")),
     (f"{ASK} https://me:word@host/model", 2, ("`--model` must not hold a user name or a password; "
      "put the token into the environment variable FAIRTRANSPORT_TOKEN")),
     (f"{ASK} model.pkl", 2, PICKLE),

@@ -142,6 +142,13 @@ def test_inconclusive_is_no_failure(tmp_path, follow):
     assert follow("cases.csv", "--quiet", delta=0.6) == (0, "")
 
 
+def test_quiet_says_why_it_fails(tmp_path, follow):
+    with_guess(people(30)).to_csv(tmp_path / "cases.csv", index=False)
+    done = follow("cases.csv", "--quiet", "--fail-on", "not-certified", delta=0.6)
+
+    assert done == (4, "Note: δ = 0.6: not settled.")
+
+
 def test_line_breaks_inside_quotes_belong_to_a_value(tmp_path, follow):
     path = tmp_path / "cases.csv"
     path.write_text('group,x,good,guess\na,"one\ntwo",1,1\nb,"one\n')

@@ -121,3 +121,28 @@ def test_the_screen_has_all_numbers_and_obeys_nothing(capsys, monkeypatch, width
     assert max(map(len, out.splitlines())) <= width
     print_comparison(hostile_comparison(), "x")
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_no_column_of_the_screen_is_cut(capsys, monkeypatch):
+    """With long names, the longest verdict and people who are better and worse off."""
+    monkeypatch.setenv("COLUMNS", "80")
+    whole = comparison()
+    new = {one.name: f"{one.name}-model-of-2024" for one in whole.models}
+    decisions = next(one.decisions for one in whole.models if one.decisions is not None)
+    models = tuple(
+        replace(one, name=new[one.name], decisions=replace(decisions, favourable=(1,)))
+        for one in whole.models
+    )
+    differences = tuple(
+        replace(one, first=new[one.first], second=new[one.second], verdict="not-applicable",
+                pvalue=1e-9)
+        for one in whole.differences
+    )  # fmt: skip
+    print_comparison(replace(whole, models=models, differences=differences), "people.csv")
+    out = capsys.readouterr().out
+
+    assert max(map(len, out.splitlines())) <= 80
+    lines = out.partition("The models")[2].splitlines()
+    for word in ("Model", "Statistic", "Difference", "Interval", "not-applicable", "certified",
+                 "< 0.0001", "new-mo"):  # fmt: skip
+        assert any(word in one for one in lines), word

@@ -42,11 +42,17 @@ def attacked():
 @pytest.mark.parametrize(
     ("verdicts", "title", "worst"),
     [
-        (("rejected", "certified", None), "Over the limit in 1 of 2 audits", "rejected"),
-        (("certified", "certified"), "Within the limit in all 2 audits", "certified"),
-        (("certified", "inconclusive"), "Within the limit in 1 of 2 audits", "inconclusive"),
-        (("inconclusive",) * 3, "Not settled: none of 3 audits rejected or certified",
-         "inconclusive"),
+        (("rejected", "certified", None), "Over the limit in 1 of 3 audits; 1 without a limit",
+         "rejected"),
+        (("rejected", "not-applicable", "certified"),
+         "Over the limit in 1 of 3 audits; 1 cannot tell", "rejected"),
+        (("certified", "not-applicable"), "Cannot tell in 1 of 2 audits", "not-applicable"),
+        (("certified", None, None), "Within the limit in 1 of 3 audits; 2 without a limit",
+         "certified"),
+        (("certified", "certified"), "Within the limit in both audits", "certified"),
+        (("certified",) * 3, "Within the limit in all 3 audits", "certified"),
+        (("certified", "inconclusive"), "Not settled in 1 of 2 audits", "inconclusive"),
+        (("inconclusive",) * 3, "Not settled in all 3 audits", "inconclusive"),
         ((None, None), "No limit set", None),
     ],
 )  # fmt: skip

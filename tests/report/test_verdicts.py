@@ -91,6 +91,6 @@ def test_a_row_is_all_that_a_new_verdict_needs(monkeypatch):
     )
     assert verdict_line(one) == "A toy at level 5 %: δ = 0.05, upper bound 0.0900."
     assert 'class="verdict toy"' in render(one, "html")
-    assert family_title(toys) == "Toys"
+    assert family_title(toys) == f"A toy in all {len(members)} audits"
     assert counts_sentence(toys) == f"Of {len(toys.members)} audits: {len(toys.members)} a toy."
     assert exit_code("toy", "rejected") == 6

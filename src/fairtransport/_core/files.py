@@ -49,6 +49,13 @@ def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
     return path
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file that `write_bytes` would replace; what it would write into stays."""
+    there = _status(path)
+    if there is not None and stat.S_ISREG(there.st_mode) and _stream(there) is None:
+        os.unlink(os.path.realpath(path))  # noqa: PTH108 - where a link leads, as it stays
+
+
 def is_file(path: Path) -> bool:
     """Return whether a file exists; too long a name is none."""
     return _call_path_check(path.is_file)

@@ -40,12 +40,17 @@ class Permissions:
     max_unpacked: int | None = None
 
 
-def existing_file(path: str) -> Path:
-    """Return the path of an existing file."""
+def existing_file(path: str, alternatives: str = "") -> Path:
+    """Return the path of an existing file; ``alternatives`` are what else a path could name."""
     if not files.is_file(Path(path)):
-        msg = f"{param('path')} must be an existing file, got {short_repr(path)}"
+        msg = f"{param('path')} must be an existing file{alternatives}, got {short_repr(path)}"
         raise InputError(msg)
     return Path(path)
+
+
+def existing_model(path: str) -> Path:
+    """Return the path of an existing file with a model."""
+    return existing_file(path, ", the folder of an MLflow model or an address (http:, https:)")
 
 
 @contextmanager
@@ -153,13 +158,13 @@ class FileModel(Estimator):
 
 def read_skops(path: str, allowed: Permissions) -> FileModel:
     """Return the model in a skops file."""
-    file = existing_file(path)
+    file = existing_model(path)
     return _as_model(_from_skops(file, allowed), file)
 
 
 def read_pickle(path: str, allowed: Permissions) -> FileModel:
     """Return the model in a pickle, where pickles are allowed."""
-    file = existing_file(path)
+    file = existing_model(path)
     if not allowed.allow_pickle:
         msg = (
             f"{param('allow_pickle')} must be set to read {file.name!r}: a pickle runs any code "

@@ -27,7 +27,7 @@ from fairtransport.access.model_files import (
     Permissions,
     bytes_of,
     cast,
-    existing_file,
+    existing_model,
     plain_column,
     reading,
 )
@@ -199,7 +199,7 @@ class OnnxModel(BlackBox):
 
 def read_onnx(path: str, allowed: Permissions) -> OnnxModel:
     """Return the model in an ONNX file."""
-    return open_onnx(existing_file(path), allowed)
+    return open_onnx(existing_model(path), allowed)
 
 
 def open_onnx(

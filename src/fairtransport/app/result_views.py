@@ -306,7 +306,7 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     has_lines = measure.loss == ERROR and summary.budget == 0
     if summary.rates is not None:
         return tuple(rate_lines(summary)[1:])
-    if has_lines or not measure.is_people:
+    if has_lines or not measure.is_people or summary.is_about_part:
         return tuple(limit_lines(summary))
     unit = WRONG if measure.loss == ERROR else measure.words
     sure = f"with {confidence(summary)} confidence"
@@ -350,7 +350,7 @@ class Look:
     Attributes
     ----------
     statistic, lower, upper
-        The value and its bounds; None: there is no upper bound.
+        The value that the verdict is on and its bounds; None: there is no upper bound.
     lower_text, upper_text
         The bounds as the report writes them, rounded outwards.
     of_rates
@@ -447,13 +447,13 @@ class ResultViews:
         view = look_at(self._audit, budget=budget, delta=delta)
         result = view.result
         summary = result.headline
-        upper = result.upper_bound
+        judged, bounds = summary.judged, result.judged_bounds
         return Look(
-            statistic=result.statistic,
-            lower=result.lower_bound,
-            lower_text=self._bound(summary.lower_bound, DOWN),
-            upper_text=self._bound(summary.upper_bound, UP),
-            upper=None if upper == float("inf") else upper,
+            statistic=judged.value,
+            lower=bounds.lower,
+            lower_text=self._bound(judged.lower_bound, DOWN),
+            upper_text=self._bound(judged.upper_bound, UP),
+            upper=judged.upper_bound,
             of_rates=result.rates is not None,
             budget=result.problem.budget,
             delta=view.delta,

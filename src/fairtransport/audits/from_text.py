@@ -268,9 +268,12 @@ class AuditRequest:
         from fairtransport.audits import compare_with
 
         answers = self._answers(models)
-        return compare_with(
-            self.settings(), self.table, self.label, tolerance=self.tolerance, **answers
-        )
+        settings = self.settings()
+        # a similarity has a setting of the same name, which is checked by now
+        with name_parameters(tolerance="--tolerance"):
+            return compare_with(
+                settings, self.table, self.label, tolerance=self.tolerance, **answers
+            )
 
     def _audit(self, models: Sequence[object]) -> AuditResult:
         from fairtransport.access.cache import cached

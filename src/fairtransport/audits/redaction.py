@@ -225,6 +225,8 @@ def _loosen(
         rates = replace(rates, pvalue=None)  # it would be of people where they were not
     loose = replace(counted, interval=Limits(lower, upper), rates=rates)
     is_due_to_others = (own.applicability is None) != (counted.applicability is None)
+    if own.is_about_part and not is_due_to_others:
+        return _tell_part_verdict(own, loose)
     if own.delta is not None:
         is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
         is_due_to_others |= own.verdict == "certified" and (lower or 0.0) > own.delta
@@ -237,6 +239,13 @@ def _loosen(
     # no more than the verdict says: levels below α would tell how many people there are
     pvalue = None if own.pvalue is None else own.alpha if own.pvalue <= own.alpha else 1.0
     return replace(loose, verdict=own.verdict, pvalue=pvalue, controls=controls)
+
+
+def _tell_part_verdict(own: AuditSummary, loose: AuditSummary) -> AuditSummary:
+    """Return a summary with the own verdict on the part, or an open one where others decide it."""
+    verdict = own.verdict if own.verdict == loose.attributable.verdict else "inconclusive"
+    part = replace(loose.attributable, verdict=verdict)
+    return replace(loose, verdict=verdict, attributable=part)
 
 
 def _width(result: AuditResult) -> float:
@@ -253,7 +262,8 @@ def _headline(summary: AuditSummary, rounding: Rounding) -> dict[str, Any]:
     lower, upper = ends.lower, ends.upper
     if summary.verdict == "rejected" and lower is not None:
         lower = max(lower, summary.delta or 0.0)
-    if summary.verdict == "certified" and upper is not None and summary.delta is not None:
+    is_certified = summary.verdict == "certified" and not summary.is_about_part
+    if is_certified and upper is not None and summary.delta is not None:
         upper = min(upper, summary.delta)
     statistic = rounding.nearest(summary.statistic)
     # δ is on no grid, and a bound that was moved to it must not pass the estimate

@@ -37,6 +37,7 @@ from fairtransport.audits.summarise import (
 )
 from fairtransport.data.build import count_shared_people
 from fairtransport.data.sample_space import plain_frame
+from fairtransport.documents.audit import is_part_judged
 from fairtransport.errors import InputError, param
 from fairtransport.explain.flows import flow_shapes, flow_table
 from fairtransport.explain.moves import MovePlan, build_moves_columns, find_moves, random_swap_risk
@@ -449,9 +450,12 @@ class AuditResult(Reportable):
     def verdict(self) -> Verdict | None:
         """What the bounds say of δ (rejected, certified, inconclusive); None without δ.
 
-        It is "not-applicable" where the audit could find nothing, or finds it by construction.
+        It is on the statistic, or on the attributable part where `judge` says so, and
+        "not-applicable" where the audit could find nothing, or finds it by construction.
         """
-        return self.bounds_verdict if self._obstacle is None else "not-applicable"
+        if self._obstacle is not None:
+            return "not-applicable"
+        return self.attributable.verdict if self.is_about_part else self.bounds_verdict
 
     @property
     def applicability(self) -> str | None:
@@ -479,15 +483,21 @@ class AuditResult(Reportable):
         """Why the audit could find nothing; None if it can."""
         return find_obstacle(self)
 
-    @property
-    def judged(self) -> Verdict | None:
-        """The verdict that `judge` asks for: on the statistic, or on the attributable part.
+    @cached_property
+    def is_about_part(self) -> bool:
+        """Whether the verdict is on the attributable part, and that is not all there is."""
+        if self.settings.judge == "statistic":
+            return False
+        return is_part_judged(
+            self.settings.judge, self.target_scope, self.attributable.same_group,
+            has_rates=self.rates is not None,
+        )  # fmt: skip
 
-        All of R needs sensitive features to change: where the verdict is about R, it is the one.
-        """
-        if self.settings.judge == "statistic" or self.rates is not None:
-            return self.verdict
-        return self.attributable.verdict
+    @property
+    def judged_bounds(self) -> Interval:
+        """The one-sided bounds that the verdict comes from."""
+        ends = self.attributable if self.is_about_part else self
+        return Interval(ends.lower_bound, ends.upper_bound)
 
     @cached_property
     def rates(self) -> Rates | None:
@@ -511,7 +521,8 @@ class AuditResult(Reportable):
 
         A plan is about the statistic of an audit that asks once about everybody: None elsewhere.
         """
-        planned = self.query_record.once_about_everybody and not is_bounded_by_rates(self)
+        is_on_statistic = not (is_bounded_by_rates(self) or self.is_about_part)
+        planned = self.query_record.once_about_everybody and is_on_statistic
         if self.verdict != "inconclusive" or self.delta is None or not planned:
             return None
         if self.law.rejects(self.delta, self.alpha):  # only the controls leave it open
@@ -1124,10 +1135,13 @@ class AuditResult(Reportable):
         return result_text(self.headline, f"{self.model}, {self.n:,} people")
 
     def __repr__(self) -> str:
-        name, value = (
-            ("statistic", self.statistic) if self.rates is None else ("R", self.rates.value)
-        )
-        figures = {name: value, "lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
+        ends = self.judged_bounds
+        name, value = "statistic", self.statistic
+        if self.rates is not None:
+            name, value = "R", self.rates.value
+        elif self.is_about_part:
+            name, value = "attributable", self.attributable.value
+        figures = {name: value, "lower_bound": ends.lower, "upper_bound": ends.upper}
         texts = [f"{key}={number:.4f}" for key, number in figures.items()]
         count = len(self.headline.warnings)
         notes = f", notes={count}" if count else ""

@@ -234,8 +234,8 @@ def audit(
         those of the statistic, which are sharper; different predictions for equal people are an
         error.
     judge
-        Which verdict counts: on the "statistic", or on its "attributable" part, the part due to
-        sensitive features only. Exit codes and ``result.judged`` follow it.
+        What the verdict is on: the "statistic", or its "attributable" part, the part due to
+        sensitive features only.
     method
         Method of the confidence bounds; those of finite-sample hold at every sample size. The
         others, listed in `inference.METHODS`, are asymptotic.

@@ -152,7 +152,7 @@ BUDGETS = (0.0, *(2.0 ** (step / 2) for step in range(-32, 13)))
 
 @dataclass(frozen=True)
 class Flips:
-    """Where the verdict changes; None where it does not."""
+    """Where the verdict on the statistic changes; None where it does not."""
 
     rejected_below: float
     certified_from: float | None
@@ -250,9 +250,10 @@ def find_flips(result: AuditResult) -> Flips:
     upper = result.upper_bound if np.isfinite(result.upper_bound) else None
     rejected = certified = None
     if result.delta is not None and _is_free_or_forbidden(result):
-        rejected = 0.0 if result.verdict == "rejected" else None
+        verdict = result.bounds_verdict if result.applicability is None else None
+        rejected = 0.0 if verdict == "rejected" else None
         # no move has a price: the verdict is the same at every budget
-        certified = np.inf if result.verdict == "certified" else None
+        certified = np.inf if verdict == "certified" else None
     elif result.delta is not None:
         rising = sorted({*BUDGETS, result.problem.budget})
         # the difference from controls does not depend on the budget

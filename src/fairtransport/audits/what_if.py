@@ -166,9 +166,10 @@ class Afterwards:
         """Where δ lies; None without one, or where the audit could find nothing."""
         if self.delta is None or self.result.applicability is not None:
             return None
-        if self.result.lower_bound > self.delta:
+        bounds = self.result.judged_bounds
+        if bounds.lower > self.delta:
             return "below"
-        return "above" if self.result.upper_bound <= self.delta else "between"
+        return "above" if bounds.upper <= self.delta else "between"
 
 
 def look_at(

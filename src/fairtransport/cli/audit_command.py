@@ -13,7 +13,14 @@ from fairtransport.cli import options
 from fairtransport.cli.config_file import settings_file
 from fairtransport.cli.entry_point import stdout_aside
 from fairtransport.cli.errors import RAN, check_fail_on, family_exit_code
-from fairtransport.cli.outputs import Outputs, check_report_ending, check_target, write_report
+from fairtransport.cli.outputs import (
+    Outputs,
+    Target,
+    check_report_ending,
+    check_target,
+    with_headlines,
+    write_report,
+)
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, param
 from fairtransport.settings import BASICS, OUTPUT, QUERIES, SETTINGS, AuditSettings, checked
@@ -84,13 +91,16 @@ def audit(
         if reference := request.document["reference"]:
             result.group_metrics(reference)  # refuses groups that do not occur
         # what is written waits for the verdict, so that its errors come before any file
-        code = exit_code(result.judged, fail_on)
+        code = exit_code(result.verdict, fail_on)
         seconds = perf_counter() - start
         paths = outputs.write(result, request.document, failed=code != RAN, seconds=seconds)
-    if result.judged is None:
-        _print_missing_delta("no --delta, so nothing can fail.", fail_on)
+    if result.verdict is None:
+        _print_missing_delta("no --delta, so nothing can fail.", fail_on, outputs)
     if run_flags.quiet and code != RAN:
-        _print_failure(result)
+        from fairtransport.report.console import print_failure
+        from fairtransport.report.sections.decisions import failure_sentence
+
+        print_failure(failure_sentence(result.headline))
     if not run_flags.quiet and not outputs.fills_stdout:
         from fairtransport.report.console import print_note, print_written
         from fairtransport.report.terminal import print_result
@@ -106,20 +116,9 @@ def audit(
     return code
 
 
-def _print_failure(result: AuditResult) -> None:
-    """Print the verdict that fails in a line, where nothing else is printed."""
-    from fairtransport.report.console import print_note
-    from fairtransport.report.sections.decisions import verdict_with_finding
-    from fairtransport.report.sections.finding import verdict_sentence
-
-    summary = result.headline
-    sentence = f"{verdict_with_finding(summary)}."
-    print_note(verdict_sentence(summary) if summary.applicability else sentence, error=True)
-
-
-def _print_missing_delta(message: str, fail_on: FailOn | None) -> None:
-    """Say, even where nothing else is printed, that what --fail-on asks for cannot happen."""
-    if fail_on not in {None, "never"}:
+def _print_missing_delta(message: str, fail_on: FailOn | None, outputs: Outputs) -> None:
+    """Say, even where nothing else is printed, that what was asked to fail or pass cannot."""
+    if fail_on != "never" and (fail_on is not None or outputs.junit is not None):
         from fairtransport.report.console import print_note
 
         print_note(message, error=True)
@@ -165,16 +164,23 @@ def _audit_family(
     with run_flags.progress(flags.price_per_1000):
         with stdout_aside():
             family = run_family(requests)
-        code = family_exit_code(family.verdicts.values(), fail_on)
+        code = family_exit_code((one.verdict for one in family.members), fail_on)
         seconds = perf_counter() - start
         paths = outputs.write_family(family, fail_on=fail_on or "rejected", seconds=seconds)
-    if names := [name for name in family if name not in family.verdicts]:
-        _print_missing_delta(f"no delta in {', '.join(names)}, so nothing can fail there.", fail_on)
+    if names := [one.name for one in family.members if one.verdict is None]:
+        missing = f"no delta in {', '.join(names)}, so nothing can fail there."
+        _print_missing_delta(missing, fail_on, outputs)
+    if run_flags.quiet and code != RAN:
+        from fairtransport.report.console import print_failure
+        from fairtransport.report.sections.family import family_failures
+
+        print_failure(*family_failures(with_headlines(family), fail_on))
     if not run_flags.quiet and not outputs.fills_stdout:
         from fairtransport.report.console import print_written
         from fairtransport.report.terminal import print_family
 
-        print_family(family.headline, f"{data.name}, {len(family)} audits")
+        seeds = {name: result.seed for name, result in family.items()}
+        print_family(family.headline, f"{data.name}, {len(family)} audits", seeds)
         print_written(paths)
     return code
 
@@ -208,8 +214,8 @@ def _read_entry(entry: Table, data: Path, seed: int, fail_on: FailOn | None) -> 
 
 @options.unwrap_help
 def demo(
-    *, seed: options.Seed = 0, output: Path = Path("report.html"), verbose: options.Switch = False,
-    quiet: options.Switch = False,
+    *, seed: options.Seed = 0, output: Target = Path("report.html"),
+    verbose: options.Switch = False, quiet: options.Switch = False,
 ) -> int:  # fmt: skip
     """Audit a logistic regression on the COMPAS data that come with the package.
 

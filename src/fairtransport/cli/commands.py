@@ -77,10 +77,10 @@ def monitor(
     plot
         A file for a chart of the evidence so far: .png or .svg.
     """
-    from fairtransport.monitor.follow import follow, print_evidence
+    from fairtransport.monitor.follow import describe_verdict, follow, print_evidence
     from fairtransport.monitor.growing_file import GrowingFile
     from fairtransport.report.charts import check_ending, save_chart
-    from fairtransport.report.console import print_written
+    from fairtransport.report.console import print_failure, print_written
 
     check_target("--state", state, {real_path(data)})
     if plot is not None:
@@ -98,10 +98,13 @@ def monitor(
         keywords = request.resolve(models).keywords(models)
         evidence, waiting = follow(data, state, **keywords, **flags.values(["labels"]))
     paths = [] if plot is None else [save_chart(evidence.plot(), plot)]
+    code = exit_code(evidence.state.verdict, fail_on)
+    if run_flags.quiet and code != RAN:
+        print_failure(describe_verdict(evidence))
     if not run_flags.quiet:
         print_evidence(evidence, data.name, waiting)
         print_written(paths)
-    return exit_code(evidence.state.verdict, fail_on)
+    return code
 
 
 if TYPE_CHECKING:

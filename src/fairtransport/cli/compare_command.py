@@ -12,7 +12,8 @@ from cyclopts import Parameter
 from fairtransport._core.validation import check_number
 from fairtransport.cli import options
 from fairtransport.cli.entry_point import stdout_aside
-from fairtransport.cli.outputs import Outputs
+from fairtransport.cli.errors import RAN
+from fairtransport.cli.outputs import Outputs, Target
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, name_parameters, param
 from fairtransport.settings import BASICS, COMMAND_LINE, DESIGN, OUTPUT, QUERIES, SETTINGS
@@ -111,10 +112,8 @@ def compare(
     model_flags: options.ModelFlags = MODEL_FLAGS,
     tolerance: Annotated[float, Parameter(group=options.GROUPS[BASICS])] = 0.0,
     fail_on: Annotated[FailOn, Parameter(group=options.GROUPS[BASICS])] = "rejected",
-    report: Annotated[Path | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
-    json: Annotated[
-        Path | None, Parameter(allow_leading_hyphen=True, group=options.GROUPS[OUTPUT])
-    ] = None,
+    report: Annotated[Target | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
+    json: Annotated[Target | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
     run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
     """Compare models on one file of cases: which has less individual bias, and how sure that is.
@@ -147,13 +146,19 @@ def compare(
             result = cast("Comparison", request.run())
         summary = result.summary
         paths = outputs.write_document(summary)
+    code = exit_code(_as_verdict(result), fail_on)
+    if run_flags.quiet and code != RAN:
+        from fairtransport.report.console import print_failure
+        from fairtransport.report.sections.comparison import comparison_failure
+
+        print_failure(comparison_failure(summary))
     if not run_flags.quiet and not outputs.fills_stdout:
         from fairtransport.report.console import print_written
         from fairtransport.report.terminal import print_comparison
 
         print_comparison(summary, f"{data.name}, {summary.n} cases")
         print_written(paths)
-    return exit_code(_as_verdict(result), fail_on)
+    return code
 
 
 def _as_verdict(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclopts import UNSET
 
-from fairtransport._core.files import is_file
+from fairtransport._core.files import is_file, is_folder
 from fairtransport._core.validation import short_repr
 from fairtransport.errors import InputError, param
 
@@ -122,12 +122,27 @@ def _merge(
     _place_files(own, path.parent)
     _join_sets(own)
     Dict({commands[-1]: own}, source=path.name)(app, commands, arguments)
+    _check_data(arguments, path.name)
     # what was merged is looked at, so that no spelling of a key gets past
     return tuple(
         one.name.lstrip("-")
         for one in arguments
         if any(token.source == path.name for token in one.tokens)
     )
+
+
+def _check_data(arguments: ArgumentCollection, file: str) -> None:
+    """Refuse missing data that a file names, and say where they were looked for."""
+    tokens = [token for one in arguments if one.name == "--data" for token in one.tokens]
+    for token in tokens:
+        place = Path(token.value)
+        is_pattern = any(mark in token.value for mark in "*?[")
+        if token.source == file and not (is_pattern or is_file(place) or is_folder(place)):
+            msg = (
+                f"'data' in {file!r} must be an existing file, got {short_repr(token.value, 200)}; "
+                f"it was looked for from the working folder, {str(Path.cwd())!r}"
+            )
+            raise InputError(msg)
 
 
 def _override(table: Table, entry: Table) -> Table:

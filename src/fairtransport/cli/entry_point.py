@@ -52,8 +52,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print_note(f"Stopped: {error.args[0]}.", error=True)
             return INTERRUPTED
         except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
-            return _explain(error, debug=debug)
+            code = _explain(error, debug=debug)
+            if code == WRONG_USAGE:
+                _remove_stale_result(tokens)
     return code
+
+
+def _remove_stale_result(tokens: list[str]) -> None:
+    """Remove the --junit file of an earlier run, which would be read as that of this one."""
+    if any(token.partition("=")[0] == "--junit" for token in tokens):
+        from fairtransport.cli.outputs import remove_junit_of_line
+
+        with suppress(OSError, ValueError):
+            remove_junit_of_line(tokens)
 
 
 def _check_own_settings() -> None:

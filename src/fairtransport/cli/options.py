@@ -445,7 +445,8 @@ class RunFlags:
     Parameters
     ----------
     quiet
-        Print nothing but errors, why an audit failed, and that a limit is missing.
+        Print nothing but errors, why an audit failed, and with --fail-on or --junit that a limit is
+        missing.
     config
         A TOML file with a table for each command. Flags override it. A fairtransport.toml that is
         not named here may only describe the columns and people.

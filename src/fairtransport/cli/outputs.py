@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
-from fairtransport._core.files import write_text
+from fairtransport._core.files import is_file, remove_file, write_text
 from fairtransport._core.validation import check_integer, short_repr
 from fairtransport.cli.options import GROUPS, Switch, Whole, unwrap_help
 from fairtransport.errors import InputError, name_parameters, param
 from fairtransport.settings import DOCUMENT, OUTPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from fairtransport._core.schema import Document
     from fairtransport.audits import AuditResult, Audits
     from fairtransport.cli.options import Flags
+    from fairtransport.documents.family import FamilySummary
 
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 STDOUT = ("-", "/dev/stdout")
 MIN_SHARED_PEOPLE = 5
 """Cells with fewer people are suppressed in what is shared."""
+JUNIT_HEAD = 200
+"""Bytes of a JUnit file in which its first suite is named."""
+
+
+Target: TypeAlias = Annotated[Path, Parameter(allow_leading_hyphen=True)]
+"""A file to write; what begins with a hyphen is a value too, so that its rule can be told."""
 
 
 @Parameter(name="*", group=GROUPS[OUTPUT])
@@ -44,8 +51,9 @@ class Outputs:
         A file for the result as JSON; "-" prints it instead of the screen.
     junit
         A file for the verdict as a test's result, in JUnit's XML: failed where --fail-on fails,
-        otherwise skipped where nothing is settled. A file of an earlier run is removed when the
-        audit begins.
+        otherwise skipped where nothing is settled. A file of an earlier run is removed first.
+        Audits of several models or files need a --title or --data-name each, as the test is named
+        by it and by the sensitive features.
     moves
         A .csv or .parquet file for all moves: who is swapped with whom, one a row.
     share
@@ -55,10 +63,10 @@ class Outputs:
         The fewest people in a cell that is shared; default 5. It implies --share.
     """
 
-    report: Path | None = None
-    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
-    junit: Path | None = None
-    moves: Path | None = None
+    report: Target | None = None
+    json: Target | None = None
+    junit: Target | None = None
+    moves: Target | None = None
     share: Switch = False
     share_at_least: Whole | None = None
 
@@ -84,6 +92,9 @@ class Outputs:
         if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
             msg = f"`--json` must be a file or -, got {str(self.json)!r}"
             raise InputError(msg)
+        if self.junit is not None and str(self.junit).startswith("-"):
+            msg = f"`--junit` must be a file, got {str(self.junit)!r}"
+            raise InputError(msg)
         if self.moves is not None:
             from fairtransport.explain.moves import check_moves_ending
 
@@ -101,7 +112,7 @@ class Outputs:
                 check_target(flag, path, inputs_and_outputs)
                 inputs_and_outputs.add(real_path(path))
         if self.junit is not None:  # after an error, that of an earlier run would be read as ours
-            self.junit.unlink(missing_ok=True)
+            remove_file(self.junit)
 
     def write(
         self, result: AuditResult, options: Mapping[str, Any], *, failed: bool, seconds: float
@@ -154,7 +165,8 @@ class Outputs:
         if self.junit is not None:
             from fairtransport.report.exports import render_family_junit
 
-            text = render_family_junit(family.headline, fail_on=fail_on, seconds=seconds)
+            summary = with_headlines(family)
+            text = render_family_junit(summary, fail_on=fail_on, seconds=seconds)
             paths.append(write_text(self.junit, text, "--junit"))
         return paths
 
@@ -186,6 +198,28 @@ class Outputs:
         if self.share_at_least is not None:
             return self.share_at_least
         return MIN_SHARED_PEOPLE if self.share else None
+
+
+def with_headlines(family: Audits) -> FamilySummary:
+    """Return what a family says, each audit's own document without what takes time."""
+    return replace(family.headline, audits=tuple(one.headline for one in family.values()))
+
+
+def remove_junit_of_line(tokens: Sequence[str]) -> None:
+    """Remove the result of an earlier audit where a line names it that ends in an error.
+
+    What was read of the line may be little, so only what an audit has written is removed.
+    """
+    from fairtransport.report.exports import JUNIT_MARK
+
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        flag, _, value = token.partition("=")
+        path = Path(value if flag == "--junit" and value else token)
+        if "--junit" in {flag, before} and is_file(path):
+            with path.open("rb") as file:
+                is_ours = JUNIT_MARK in file.read(JUNIT_HEAD)
+            if is_ours:
+                remove_file(path)
 
 
 def write_report(flag: str, path: Path, result: AuditResult, **options: Any) -> Path:

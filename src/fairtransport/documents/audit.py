@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from fairtransport._core.schema import Doc, Document, Schema, json_schema
 from fairtransport._core.units import PEOPLE, TARGETS, Units
@@ -39,6 +39,7 @@ __all__ = [
     "GroupComparison",
     "GroupFlow",
     "GroupRate",
+    "JudgedFigures",
     "Law",
     "LawBin",
     "Limits",
@@ -71,7 +72,7 @@ WHY_STOPPED = {
 }
 """Why the asking stopped, and in words: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
-"""What the verdict that counts can be on."""
+"""What the verdict can be on."""
 SCOPES = ("twins", "reference", "observed", "counterparts")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic", "approximate")
@@ -110,6 +111,28 @@ class AttributablePart:
         str | None,
         Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICT_VALUES),
     ]
+
+
+class JudgedFigures(NamedTuple):
+    """The figures that a verdict is on: of the statistic, or of its attributable part."""
+
+    value: float
+    interval: Limits
+    lower_bound: float | None
+    upper_bound: float | None
+    pvalue: float | None
+
+
+def is_part_judged(judge: str, target_scope: str, same_group: float, *, has_rates: bool) -> bool:
+    """Return whether a verdict is on the attributable part, and that is not all there is.
+
+    Notes
+    -----
+    All of R needs sensitive features to change, and so does all of the statistic where people are
+    swapped with their own twins or counterparts alone.
+    """
+    is_whole = target_scope in {"twins", "counterparts"} and same_group == 0
+    return judge == "attributable" and not has_rates and not is_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -583,8 +606,8 @@ class AuditSummary(Document):
     verdict: Annotated[
         str | None,
         Doc(
-            "What the tests at delta say of δ-fairness, or that they could find nothing; else null "
-            "without delta.",
+            "What the tests at delta say of what `judge` names, the statistic or its attributable "
+            "part, or that they could find nothing; else null without delta.",
             one_of=VERDICT_VALUES,
         ),
     ]
@@ -602,7 +625,7 @@ class AuditSummary(Document):
     ]
     judge: Annotated[
         str,
-        Doc("Which verdict counts: on the statistic or on the part.", one_of=JUDGED),
+        Doc("What the verdict is on: the statistic, or its attributable part.", one_of=JUDGED),
     ]
     favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
     decisions: Annotated[
@@ -763,6 +786,26 @@ class AuditSummary(Document):
         return "\n".join(["AuditSummary", *lines, f"  all fields: {names}"])
 
     @property
+    def is_about_part(self) -> bool:
+        """Whether the verdict is on the attributable part, and that is not all there is."""
+        return is_part_judged(
+            self.judge, self.target_scope, self.attributable.same_group,
+            has_rates=self.rates is not None,
+        )  # fmt: skip
+
+    @property
+    def judged(self) -> JudgedFigures:
+        """The figures that the verdict is on, where it is not on R."""
+        if self.is_about_part:
+            part = self.attributable
+            return JudgedFigures(
+                part.value, part.interval, part.lower_bound, part.upper_bound, part.pvalue
+            )
+        return JudgedFigures(
+            self.statistic, self.interval, self.lower_bound, self.upper_bound, self.pvalue
+        )
+
+    @property
     def is_about_these(self) -> bool:
         """Whether the bound is about these cases only, not about a population."""
         return self.about == "these"
@@ -777,12 +820,15 @@ class AuditSummary(Document):
 
     @property
     def _figures(self) -> list[tuple[str, str]]:
-        """The numbers of a printed document: of the statistic, or of R where that is judged."""
+        """The numbers of a printed document, those first that the verdict is on."""
         if self.rates is not None:
             value = "" if self.rates.value is None else f"{self.rates.value:.4f}, "
             return [("R", f"{value}at least {self.rates.lower_bound:.4f}"),
                     ("people", f"{self.n:,}")]  # fmt: skip
+        part = self.attributable
+        text = f"{part.value:.4f}, interval {_ends(part.interval)}"
         return [
+            *([("part", text)] if self.is_about_part else []),
             ("statistic", f"{self.statistic:.4f}, interval {_ends(self.interval)}"),
             ("mean loss", f"{self.baseline_risk:.4f}, at worst {self.worst_case_risk:.4f}"),
             ("people", f"{self.n:,}, {self._moved_words}"),

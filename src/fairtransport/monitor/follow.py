@@ -54,7 +54,7 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
     colour = VERDICTS[state.verdict].colour
     decisions = monitor.decisions
     lines = [] if decisions is None else [*decision_lines(decisions), ""]
-    heading = line((_verdict(monitor), f"bold {colour}"))
+    heading = line((describe_verdict(monitor), f"bold {colour}"))
     content = Group(*map(line, lines), heading, line(""), two_columns(rows))
     terminal().print(frame_panel(content, f"{title}, {state.n} cases", colour))
     if waiting:
@@ -89,7 +89,7 @@ def _separate(monitor: Monitor) -> Iterator[str]:
         )
 
 
-def _verdict(monitor: Monitor) -> str:
+def describe_verdict(monitor: Monitor) -> str:
     """Return the verdict so far in a sentence."""
     state, settings = monitor.state, monitor.settings
     if state.applicability is not None:

@@ -68,6 +68,12 @@ def print_note(message: str, *, error: bool = False) -> None:
     terminal(error=error).print(line(("Note: ", "bold yellow"), sentence))
 
 
+def print_failure(*sentences: str) -> None:
+    """Print why a command ends with the code of a failure, where nothing else is printed."""
+    for sentence in sentences:
+        print_note(sentence, error=True)
+
+
 def print_written(paths: Sequence[Path]) -> None:
     """Say which files were written."""
     for path in paths:

@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from fairtransport._core.files import write_text
-from fairtransport.documents.verdicts import VERDICTS, exit_code
+from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.errors import FairtransportError, InputError, param
 from fairtransport.report.rendering import render
 from fairtransport.report.sections.decisions import headline, limit_lines, verdict_with_finding
+from fairtransport.report.sections.family import is_failing, member_sentence
 from fairtransport.report.sections.finding import outlook_sentence, verdict_sentence
 from fairtransport.report.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.documents.family import FamilySummary
 
 
 PREFIX = "fairtransport."
+SUITE_PREFIX = "fairtransport: "
+JUNIT_MARK = f'<testsuite name="{SUITE_PREFIX}'.encode()
+"""What a file of ours has near its beginning."""
 RECORDED = ("statistic", "lower_bound", "upper_bound", "delta", "alpha", "n")
 """Fields of a document that are properties of a test, beside its verdict, seed and model."""
 
@@ -41,29 +45,28 @@ def xml_text(text: str) -> str:
 EFFECTS = ("worse_off", "better_off")
 
 
-def list_properties(summary: AuditSummary) -> list[tuple[str, str]]:
-    """Return what a test's file says of an audit, as names and values; nothing for null."""
-    values: dict[str, object] = {"verdict": _judged_verdict(summary)}
+def list_properties(summary: AuditSummary, **family: object) -> list[tuple[str, str]]:
+    """Return what a test's file says of an audit, as names and values; nothing for null.
+
+    ``family`` is what the audit's family says instead.
+    """
+    values: dict[str, object] = {"verdict": summary.verdict}
     values |= {name: getattr(summary, name) for name in RECORDED}
+    if summary.is_about_part:
+        judged = summary.judged
+        values |= {
+            "attributable": judged.value, "attributable_lower_bound": judged.lower_bound,
+            "attributable_upper_bound": judged.upper_bound,
+        }  # fmt: skip
     if summary.decisions is not None:
         counts = {name: getattr(summary.decisions, name) for name in ("changed", *EFFECTS)}
         values |= {name: None if one is None else one.people for name, one in counts.items()}
     values |= {"seed": summary.provenance.seed, "model": summary.provenance.model}
     values |= {"sensitive_features": ", ".join(summary.provenance.sensitive)}
-    return _format_properties(values)
-
-
-def _format_properties(values: Mapping[str, object]) -> list[tuple[str, str]]:
+    values |= family
     return [
         (PREFIX + name, xml_text(f"{value}")) for name, value in values.items() if value is not None
     ]
-
-
-def _judged_verdict(summary: AuditSummary) -> str | None:
-    """Return the verdict that decides whether a test fails."""
-    if summary.judge == "statistic" or summary.rates is not None:
-        return summary.verdict
-    return summary.attributable.verdict
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class AuditSuite:
         # a test that settles nothing is no green one
         skipped = not self.failed and not VERDICTS[self.verdict].decides
         suite = SubElement(
-            suites, "testsuite", name=f"fairtransport: {name}", tests="1", errors="0", time=time,
+            suites, "testsuite", name=f"{SUITE_PREFIX}{name}", tests="1", errors="0", time=time,
             failures=str(int(self.failed)), skipped=str(int(skipped)),
         )  # fmt: skip
         properties = SubElement(suite, "properties")
@@ -106,7 +109,7 @@ class AuditSuite:
 def render_junit(summary: AuditSummary, *, failed: bool, seconds: float = 0.0) -> str:
     """Return an audit as a test's result in JUnit's XML."""
     suite = AuditSuite(
-        _test_name(summary), _judged_verdict(summary), _message(summary), _text(summary),
+        _test_name(summary), summary.verdict, _message(summary), _text(summary),
         list_properties(summary), failed,
     )  # fmt: skip
     return _render_suites([suite], seconds)
@@ -115,7 +118,7 @@ def render_junit(summary: AuditSummary, *, failed: bool, seconds: float = 0.0) -
 def _message(summary: AuditSummary) -> str:
     """Return the verdict and the limit in a line or two."""
     lines = limit_lines(summary)
-    title = VERDICTS[_judged_verdict(summary)].title
+    title = VERDICTS[summary.verdict].title
     if summary.rates is not None and summary.applicability is None:
         return f"{verdict_with_finding(summary)}."
     return " ".join([f"{title}.", *lines]) if lines else verdict_sentence(summary)
@@ -130,27 +133,14 @@ def _text(summary: AuditSummary) -> str:
 def render_family_junit(summary: FamilySummary, *, fail_on: str, seconds: float = 0.0) -> str:
     """Return a family as tests, which fail by the family's verdicts and share its time."""
     suites = []
-    for member in summary.members:
-        values: dict[str, object] = {
-            "verdict": member.verdict, "statistic": member.statistic, "lower_bound": member.lower,
-            "upper_bound": member.upper, "delta": member.delta, "alpha": summary.alpha,
-            "n": member.n, "pvalue_adjusted": member.pvalue_adjusted, "model": member.model,
-        }  # fmt: skip
-        ends = ", ".join(
-            f"{word} bound {end:.4f}"
-            for word, end in (("lower", member.lower), ("upper", member.upper))
-            if end is not None
-        )
-        limit = "" if member.delta is None else f"; δ = {member.delta:g}"
-        sentence = (
-            f"{VERDICTS[member.verdict].title}: statistic {member.statistic:.4f}, {ends}{limit}, "
-            f"at level {summary.alpha:g} for all {len(summary.members)} audits together."
-        )
-        failed = bool(exit_code(member.verdict or "inconclusive", fail_on))
+    for member, audit in zip(summary.members, summary.audits, strict=True):
+        properties = list_properties(
+            audit, verdict=member.verdict, lower_bound=member.lower, upper_bound=member.upper,
+            alpha=summary.alpha, pvalue_adjusted=member.pvalue_adjusted,
+        )  # fmt: skip
+        sentence, failed = member_sentence(summary, member, audit), is_failing(member, fail_on)
         suites.append(
-            AuditSuite(
-                member.name, member.verdict, sentence, sentence, _format_properties(values), failed
-            )
+            AuditSuite(member.name, member.verdict, sentence, sentence, properties, failed)
         )
     return _render_suites(suites, seconds / len(suites))
 

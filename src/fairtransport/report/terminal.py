@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
-from fairtransport.report.console import line, print_note, terminal
+from fairtransport.report.console import line, print_note, readable, terminal
 from fairtransport.report.sections import comparison, family
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
@@ -33,6 +33,7 @@ from fairtransport.report.sections.finding import (
     interval_words,
     meaning,
     outlook_sentence,
+    part_figure,
     part_verdict_sentence,
     parts_sentence,
     verdict_line,
@@ -55,7 +56,7 @@ from fairtransport.report.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
     from rich.panel import Panel
@@ -336,7 +337,7 @@ def _numbers(summary: AuditSummary) -> Table:
     # of what is no evidence, or has no ends
     if summary.applicability is not None or summary.target_scope == "counterparts":
         interval = {}
-    rows = {"FaiTH statistic": decimal(summary.statistic)}
+    rows = {"FaiTH statistic": decimal(summary.statistic), **part_figure(summary)}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
     elif summary.disagreement > 0:  # the part that no change of a sensitive feature explains
@@ -405,12 +406,18 @@ def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
         print_note(note)
 
 
-def print_family(summary: FamilySummary, title: str) -> None:
-    """Print what several audits say together."""
+def print_family(
+    summary: FamilySummary, title: str, seeds: Mapping[str, int] | None = None
+) -> None:
+    """Print what several audits say together; ``seeds`` are those of the audits, by name."""
     headline = f"{family.family_title(summary)}."
     _print_frame(title, family.family_row(summary), headline, [family.promise_sentence(summary)])
     terminal().print(_members_table(summary))
     terminal().print(line(family.intervals_sentence(summary)))
+    if seeds:
+        own = ", ".join(f"{seed} ({name})" for name, seed in seeds.items())
+        common = {*seeds.values()}
+        terminal().print(line(f"Seed {own if len(common) > 1 else common.pop()}."))
     _print_notes(summary)
 
 
@@ -441,6 +448,8 @@ def _cells(one: Member) -> list[Text]:
 
 MIN_NAME_CHARACTERS = 6
 """Characters of a model's name before it is broken."""
+COLUMN_GAP = 2
+"""Blanks after each column of a table without lines."""
 
 
 def print_comparison(summary: ComparisonSummary, title: str) -> None:
@@ -453,24 +462,47 @@ def print_comparison(summary: ComparisonSummary, title: str) -> None:
     )
     headline = f"{comparison.comparison_title(summary)}."
     _print_frame(title, comparison_row(summary.verdict), headline, sentences)
-    terminal().print(_screen_table(comparison.models_table(summary)))
-    terminal().print(_screen_table(comparison.differences_table(summary)))
+    for table in (comparison.models_table(summary), comparison.differences_table(summary)):
+        terminal().print(_screen_table(table))
+        terminal().print()
     terminal().print(line(comparison.comparison_intervals_sentence(summary)))
+    terminal().print(line(f"Seed {summary.provenance.seed}."))
     _print_notes(summary)
 
 
 def _screen_table(table: DocumentTable) -> Table:
-    """Return a table of a report as a terminal draws it."""
+    """Return a table of a report as a terminal draws it, no wider than the terminal."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Rich
 
-    # without lines between columns two intervals fit into eighty characters; names may be broken
-    screen_table = Rich(title=line(table.caption), title_justify="left", box=SIMPLE_HEAD)
-    for at, column in enumerate(table.columns):
+    # without lines between columns two intervals fit into eighty characters
+    screen_table = Rich(
+        title=line(table.caption), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0),
+        show_edge=False,
+    )  # fmt: skip
+    rows = [[readable(cell.short) for cell in row] for row in table.rows]
+    titles = [readable(column.title) for column in table.columns]
+    widths = _fit_widths(list(zip(titles, *rows, strict=True)), terminal().width)
+    for title, column, width in zip(titles, table.columns, widths, strict=True):
         screen_table.add_column(
-            line(column.title), justify="right" if column.numeric else "left", overflow="fold",
-            no_wrap=at > 1, min_width=None if at > 1 else MIN_NAME_CHARACTERS,
+            line(title), justify="right" if column.numeric else "left", overflow="fold",
+            width=width,
         )  # fmt: skip
-    for row in table.rows:
-        screen_table.add_row(*(line(cell.short) for cell in row))
+    for cells in rows:
+        screen_table.add_row(*map(line, cells))
     return screen_table
+
+
+def _fit_widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the widths of columns that fit; words are broken in the first two alone, of names."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in columns]
+    least = [max(cell_len(word) for cell in cells for word in cell.split(" ")) for cells in columns]
+    least[:2] = [min(one, MIN_NAME_CHARACTERS) for one in least[:2]]
+    room = width - COLUMN_GAP * len(columns)
+    while sum(widths) > room and widths != least:
+        # the widest gives first, as names are the longest
+        at = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        widths[at] -= 1
+    return widths

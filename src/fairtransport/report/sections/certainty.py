@@ -153,7 +153,9 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return for which thresholds δ the verdict would be which."""
     if summary.applicability is not None:
         return (NOTHING_FOLLOWS,)
-    lower, upper = summary.lower_bound, summary.upper_bound
+    if not finding.has_known_bounds(summary):
+        return (f"{finding.PART_IS_NOT_SHARED.capitalize()}.",)
+    lower, upper = summary.judged.lower_bound, summary.judged.upper_bound
     sentences = []
     at_least, up_to, from_there = "0.0000", "below", "from"
     if summary.verdict == "rejected" and lower == summary.delta:

@@ -54,6 +54,9 @@ def comparison_title(summary: ComparisonSummary) -> str:
     """Return the verdict on the last model in a line."""
     difference = ends(summary)
     first, last = visible(difference.first), visible(difference.second)
+    if is_more_within(difference):
+        within = "within" if summary.not_worse else "perhaps within"
+        return f"More individual bias, {within} the tolerance: {last} than {first}"
     if summary.verdict == "better":
         return f"Less individual bias: {last} than {first}"
     if summary.verdict == "worse":
@@ -61,10 +64,18 @@ def comparison_title(summary: ComparisonSummary) -> str:
         return f"More individual bias: {last} than {first}{beyond}"
     if summary.applicability is not None:
         return f"{VERDICTS['not-applicable'].title}: {last} beside {first}"
-    if difference.lower is not None and difference.lower > 0:
-        within = "within" if summary.not_worse else "perhaps within"
-        return f"More individual bias, {within} the tolerance: {last} than {first}"
     return f"Undecided: {last} beside {first}"
+
+
+def is_more_within(difference: Difference) -> bool:
+    """Tell whether more bias is shown, but not by more than the tolerance."""
+    is_more = difference.lower is not None and difference.lower > 0
+    return is_more and difference.verdict == "undecided"
+
+
+def verdict_word(difference: Difference) -> str:
+    """Return the verdict on a pair as tables have it."""
+    return "more" if is_more_within(difference) else difference.verdict
 
 
 def applicability_sentence(summary: ComparisonSummary) -> str | None:
@@ -72,6 +83,14 @@ def applicability_sentence(summary: ComparisonSummary) -> str | None:
     if summary.applicability is None:
         return None
     return f"{visible(summary.applicability)} What follows is no evidence on how they differ."
+
+
+def comparison_failure(summary: ComparisonSummary) -> str:
+    """Return why a comparison fails a pipeline: its verdict, and the reason or the certificate."""
+    if summary.applicability is not None:
+        return f"{comparison_title(summary)}: {visible(summary.applicability)}"
+    certificate = "" if summary.verdict == "worse" else f" {certificate_sentence(summary)}"
+    return f"{comparison_title(summary)}.{certificate}"
 
 
 def difference_sentence(summary: ComparisonSummary) -> str:
@@ -174,7 +193,7 @@ def differences_table(summary: ComparisonSummary) -> Table:
             Cell(signed_decimal(one.difference), one.difference),
             Cell(between, one.lower),
             Cell(short_pvalue(one.pvalue), one.pvalue),
-            Cell(f"{comparison_row(one.verdict).mark}\u00a0{one.verdict}"),
+            Cell(f"{comparison_row(one.verdict).mark}\u00a0{verdict_word(one)}"),
             Cell("certified" if one.not_worse else "open"),
         )
 
@@ -245,6 +264,10 @@ COMPARISON_TERMS = {
         "do to a person cancels, so that it is known better than either statistic."
     ),
     "Tolerance": "How much more bias than an earlier model a later one may have.",
+    "Verdict": (
+        "better: less bias than the other model; worse: more, by over the tolerance; more: more, "
+        "not shown to be by over the tolerance; undecided: none of these is shown."
+    ),
     "Not worse": (
         "Whether it is certified that a model has at most the tolerance more bias than another; "
         "open where that is not shown."

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def is_held_back(summary: AuditSummary) -> bool:
     """Tell whether the statistic is over the limit, but no more than irrelevant edits make it."""
-    controls, lower = summary.controls, summary.lower_bound
+    controls, lower = summary.controls, summary.judged.lower_bound
     if controls is None or controls.exceeds or summary.delta is None or lower is None:
         return False
     return summary.verdict == "inconclusive" and lower >= summary.delta

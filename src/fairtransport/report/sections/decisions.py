@@ -12,10 +12,13 @@ from fairtransport.report.sections.controls import (
     is_held_back,
 )
 from fairtransport.report.sections.finding import (
+    another_group,
     confidence,
+    has_known_bounds,
     is_on_record,
     mean_loss_text,
     outlook_sentence,
+    verdict_sentence,
     verdict_title,
 )
 from fairtransport.report.sections.rates import rates_finding
@@ -415,14 +418,15 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     if summary.applicability is not None or summary.rates is not None:
         return []
     lines = [] if summary.delta is None else [limit_sentence(summary)]
-    near, number = about(summary), decimal(summary.statistic)
+    judged = summary.judged
+    near, number = about(summary), decimal(judged.value)
     if counts_people(summary):
-        number = f"{_in_100(summary.statistic)} in 100"
+        number = f"{_in_100(judged.value)} in 100"
         if counts_people_once(summary):
-            count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
+            count = people(round(judged.value * summary.n, 0 if is_shared(summary) else 6))
             who = "person" if count == "1" else "people"
             number += f" ({near}{count} {who}{_counted_parts(summary)})"
-    line = f"Found {near}{number}"
+    line = f"Found {near}{number}{_of_part(summary)}"
     if summary.delta is None:  # the limit says what is counted
         line += f": {_what_counts(summary)}"
     parts = [line]
@@ -431,10 +435,15 @@ def limit_lines(summary: AuditSummary) -> list[str]:
         each = "each " if len(bounds) > 1 else ""
         sure = f"{confidence(summary)} confidence{for_units(summary.units)}"
         parts.append(f"{', '.join(bounds.values())}, {each}with {sure}")
-    if summary.verdict == "rejected" and summary.pvalue is not None:
-        parts.append(pvalue_text(summary, summary.pvalue))
+    if summary.verdict == "rejected" and judged.pvalue is not None:
+        parts.append(pvalue_text(summary, judged.pvalue))
     controls = controls_sentence(summary)
     return [*lines, f"{'; '.join(parts)}.", *([] if controls is None else [controls])]
+
+
+def _of_part(summary: AuditSummary) -> str:
+    """Return that a figure is of the attributable part; "" where it is of the statistic."""
+    return f" from {another_group(summary)}" if summary.is_about_part else ""
 
 
 def _bound_texts(summary: AuditSummary) -> dict[str, str]:
@@ -442,7 +451,8 @@ def _bound_texts(summary: AuditSummary) -> dict[str, str]:
     unit, digits = (100, 1) if counts_people(summary) else (1, 4)
     texts = {}
     for side, end, rounding in (
-        ("at least", summary.lower_bound, DOWN), ("at most", summary.upper_bound, UP),
+        ("at least", summary.judged.lower_bound, DOWN),
+        ("at most", summary.judged.upper_bound, UP),
     ):  # fmt: skip
         if end is None:
             continue
@@ -466,6 +476,8 @@ def _counted_parts(summary: AuditSummary) -> str:
     """Return which of the worse and better off the limit counts; "" where that is not known."""
     decisions = summary.decisions
     if decisions is None or decisions.worse_off is None or decisions.better_off is None:
+        return ""
+    if summary.is_about_part:
         return ""
     correct = _correct_now(decisions)
     total = sum(number for number, _ in correct)
@@ -540,7 +552,7 @@ def verdict_finding(summary: AuditSummary) -> str | None:
         return None
     if summary.rates is not None:
         return rates_finding(summary, summary.rates)
-    least, most = summary.lower_bound, summary.upper_bound
+    least, most = summary.judged.lower_bound, summary.judged.upper_bound
     is_crossed = least is not None and most is not None and most < least
     if is_crossed or is_held_back(summary):
         return None
@@ -550,20 +562,30 @@ def verdict_finding(summary: AuditSummary) -> str | None:
         if side in sides.get(summary.verdict or "", (side,))
         and not (side == "at least" and not least)
     ]  # fmt: skip
+    limit = f"limit {_limit_number(summary)}"
     if not texts:
+        if summary.is_about_part and has_known_bounds(summary):
+            return f"no bound on what needs {another_group(summary)}; {limit}"
         return None
-    counted = ""
+    counted = _of_part(summary)
     if (label := counted_label(summary)) is not None:
-        counted = f" in 100 get “{label_text(label)}” only as someone else"
+        counted = f" in 100 get “{label_text(label)}” only as someone else{counted}"
     elif counts_people(summary):
-        counted = " in 100 decided correctly now but wrongly as someone else"
-    return f"{', '.join(texts)}{counted}; limit {_limit_number(summary)}"
+        counted = f" in 100 decided correctly now but wrongly as someone else{counted}"
+    return f"{', '.join(texts)}{counted}; {limit}"
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:
     """Return the verdict's title with what it comes from."""
     title, finding = verdict_title(summary), verdict_finding(summary)
     return title if finding is None else f"{title}: {finding}"
+
+
+def failure_sentence(summary: AuditSummary) -> str:
+    """Return the verdict that fails a pipeline in a line: its reason, or what it comes from."""
+    if summary.applicability is not None:
+        return verdict_sentence(summary)
+    return f"{verdict_with_finding(summary)}."
 
 
 def counts_people_once(summary: AuditSummary | ComparisonSummary) -> bool:
@@ -695,10 +717,12 @@ def verdict_note(summary: AuditSummary) -> str | None:
 
 def _is_never_settled(summary: AuditSummary) -> bool:
     """Say whether more people like these would give no verdict: nothing can be certified."""
-    is_open = summary.verdict == "inconclusive" and summary.upper_bound is None
-    rates = summary.rates
-    found = summary.statistic if rates is None or rates.value is None else rates.value
-    return is_open and summary.delta is not None and found <= summary.delta
+    judged, rates = summary.judged, summary.rates
+    is_open = summary.verdict == "inconclusive" and judged.upper_bound is None
+    found = judged.value if rates is None or rates.value is None else rates.value
+    # without a lower bound neither verdict can be reached
+    is_low = summary.delta is not None and (found <= summary.delta or judged.lower_bound is None)
+    return is_open and is_low and has_known_bounds(summary)
 
 
 def _still_changes(summary: AuditSummary) -> str:

@@ -6,7 +6,13 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.documents.verdicts import VERDICTS, VerdictRow, verdict_cell, worst_row
+from fairtransport.documents.verdicts import (
+    VERDICTS,
+    VerdictRow,
+    exit_code,
+    verdict_cell,
+    worst_row,
+)
 from fairtransport.report.sections.appendix import GLOSSARY
 from fairtransport.report.sections.certainty import NOT_SAID
 from fairtransport.report.sections.decisions import headline
@@ -115,17 +121,52 @@ def family_row(summary: FamilySummary) -> VerdictRow:
 
 
 def family_title(summary: FamilySummary) -> str:
-    """Return what became of the audits, in a line."""
+    """Return the verdict that counts and in how many audits, then the others but for passes."""
     counts = Counter(one.verdict for one in summary.members)
-    del counts[None]
-    tested = counts.total()
-    for row in VERDICTS.values():
-        if row.decides and counts[row.value]:
-            number = "all" if counts[row.value] == tested else f"{counts[row.value]} of"
-            return f"{row.title} in {number} {tested} audits"
-    if "inconclusive" in counts:
-        return f"{VERDICTS['inconclusive'].title}: none of {tested} audits rejected or certified"
-    return worst_row(counts or [None]).title
+    worst, total = family_row(summary), len(summary.members)
+    if worst.value is None:
+        return worst.title
+    number = f"{counts[worst.value]} of {total}"
+    if counts[worst.value] == total:
+        number = "both" if total == 2 else f"all {total}"  # noqa: PLR2004
+    others = [
+        f"{counts[row.value]} {row.phrase}"
+        for row in sorted(VERDICTS.values(), key=lambda row: row.rank)
+        if counts[row.value] and row.value not in {worst.value, "certified"}
+    ]
+    more = f"; {', '.join(others)}" if others else ""
+    return f"{worst.phrase[:1].upper()}{worst.phrase[1:]} in {number} audits{more}"
+
+
+def member_sentence(summary: FamilySummary, member: Member, audit: AuditSummary) -> str:
+    """Return the family's verdict on an audit with its figures, or why there are none."""
+    title = VERDICTS[member.verdict].title
+    if audit.applicability is not None:
+        return f"{title}: {audit.applicability}"
+    ends = ", ".join(
+        f"{word} bound {end:.4f}"
+        for word, end in (("lower", member.lower), ("upper", member.upper))
+        if end is not None
+    )
+    limit = "" if member.delta is None else f"; δ = {member.delta:g}"
+    return (
+        f"{title}: statistic {member.statistic:.4f}, {ends}{limit}, at level {summary.alpha:g} for "
+        f"all {len(summary.members)} audits together."
+    )
+
+
+def is_failing(member: Member, fail_on: str | None) -> bool:
+    """Tell whether an audit of a family fails a pipeline."""
+    return bool(exit_code(member.verdict or "inconclusive", fail_on))
+
+
+def family_failures(summary: FamilySummary, fail_on: str | None) -> list[str]:
+    """Return why audits of a family fail a pipeline, a sentence each."""
+    return [
+        f"{member.name}: {member_sentence(summary, member, audit)}"
+        for member, audit in zip(summary.members, summary.audits, strict=True)
+        if is_failing(member, fail_on)
+    ]
 
 
 def counts_sentence(summary: FamilySummary) -> str:

@@ -80,12 +80,28 @@ def verdict_sentence(summary: AuditSummary) -> str:
     if summary.rates is not None:
         return rates.rates_verdict(summary, summary.rates, row.formal)
     words = evidence_words(summary)
+    formal = formal_verdict(summary)
     if summary.delta is None:
-        return (
-            f"{row.formal}: without a threshold δ there is nothing to test. "
-            f"{words['sure'].capitalize()} {words['bounds']}{for_units(summary.units)}."
-        )
-    return f"{row.formal} {rates.at_level(summary)}: {row.evidence.format(**words)}."
+        nothing = f"{formal}: without a threshold δ there is nothing to test."
+        if not has_known_bounds(summary):
+            return nothing
+        sure = words["sure"].capitalize()
+        return f"{nothing} {sure} {words['bounds']}{for_units(summary.units)}."
+    return f"{formal}: {row.evidence.format(**words)}."
+
+
+def formal_verdict(summary: AuditSummary) -> str:
+    """Return the verdict as a statistician writes it, with its level and what it is on."""
+    row = VERDICTS[summary.verdict]
+    level_text = "" if summary.delta is None else f" {rates.at_level(summary)}"
+    if not summary.is_about_part:
+        return f"{row.formal}{level_text}"
+    return f"{row.title}{level_text}, by the part that needs {another_group(summary)}"
+
+
+def another_group(summary: AuditSummary) -> str:
+    """Return the people whom the attributable part needs."""
+    return f"people of another {' or '.join(map(visible, summary.provenance.sensitive))}"
 
 
 def evidence_words(summary: AuditSummary) -> dict[str, str]:
@@ -94,7 +110,8 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
     A bound and δ are shown with as many digits as tell them apart, and a bound is rounded to its
     safe side. A bound that was rounded to δ says no more than the verdict and is left out.
     """
-    delta, lower, upper = summary.delta or 0.0, summary.lower_bound, summary.upper_bound
+    judged = summary.judged
+    delta, lower, upper = summary.delta or 0.0, judged.lower_bound, judged.upper_bound
     at_least, above = (
         ("", decimal(delta)) if lower is None else distinct_decimals(lower, delta, rounding=DOWN)
     )
@@ -102,6 +119,8 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
         ("", decimal(delta)) if upper is None else distinct_decimals(upper, delta, rounding=UP)
     )
     whose = "statistic of these cases" if summary.is_about_these else "population's statistic"
+    if summary.is_about_part:
+        whose = f"this part of the {whose}"
     return {
         "sure": f"with {confidence(summary)} confidence the {whose} is",
         "bounds": _bounds(lower, upper),
@@ -109,8 +128,10 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
         "delta_above": above,
         "at_most": f"at most {at_most}, " if upper is not None else "",
         "delta_below": below,
-        "pvalue": "" if summary.pvalue is None else f"; {pvalue_text(summary, summary.pvalue)}",
-        "undecided": _held_back(summary) or _undecided(delta, lower, upper),
+        "pvalue": "" if judged.pvalue is None else f"; {pvalue_text(summary, judged.pvalue)}",
+        "undecided": _held_back(summary) or _undecided(delta, lower, upper)
+        if has_known_bounds(summary)
+        else PART_IS_NOT_SHARED,
     }
 
 
@@ -163,19 +184,29 @@ def verdict_line(summary: AuditSummary) -> str:
         return verdict_sentence(summary)
     if summary.rates is not None:
         return rates.rates_line(summary, summary.rates, VERDICTS[summary.verdict].formal)
-    row = VERDICTS[summary.verdict]
-    upper = bound(summary.upper_bound, UP)
+    row, judged = VERDICTS[summary.verdict], summary.judged
+    lower, upper = bound(judged.lower_bound, DOWN), bound(judged.upper_bound, UP)
     figures = {
-        "lower": f"lower bound {bound(summary.lower_bound, DOWN)}",
-        "upper": upper if summary.upper_bound is None else f"upper bound {upper}",
+        "lower": lower if judged.lower_bound is None else f"lower bound {lower}",
+        "upper": upper if judged.upper_bound is None else f"upper bound {upper}",
         # without blanks, at which a line would be broken
-        "pvalue": "" if summary.pvalue is None else pvalue(summary.pvalue).replace(" ", ""),
+        "pvalue": "" if judged.pvalue is None else pvalue(judged.pvalue).replace(" ", ""),
     }
     shown = [figures[name] for name in row.figures if figures[name]]
+    if not has_known_bounds(summary):
+        shown = []
     evidence = ", ".join([f"δ = {summary.delta:g}", *shown])
     if summary.is_about_these:
         evidence += ", about these cases only"
-    return f"{row.formal} {rates.at_level(summary)}: {evidence}."
+    return f"{formal_verdict(summary)}: {evidence}."
+
+
+PART_IS_NOT_SHARED = "the bounds of this part are left out of what is shared"
+
+
+def has_known_bounds(summary: AuditSummary) -> bool:
+    """Tell whether the bounds that the verdict comes from are in the document, if there are any."""
+    return not (summary.is_about_part and is_shared(summary))
 
 
 def _held_back(summary: AuditSummary) -> str | None:
@@ -185,7 +216,7 @@ def _held_back(summary: AuditSummary) -> str | None:
         return None
     test = "" if controls.pvalue is None else f" ({pvalue(controls.pvalue)})"
     return (
-        f"the lower bound, {bound(summary.lower_bound, DOWN)}, exceeds δ = "
+        f"the lower bound, {bound(summary.judged.lower_bound, DOWN)}, exceeds δ = "
         f"{decimal(summary.delta or 0.0)}, but no more than irrelevant edits: that the mean shift "
         f"of sensitive edits exceeds that of control edits is not shown{test}"
     )
@@ -377,7 +408,7 @@ def parts_sentence(summary: AuditSummary) -> str | None:
         return None
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
     near = about(summary)
-    other, same_ones = f"people of another {groups}", f"people of the same {groups} already"
+    other, same_ones = another_group(summary), f"people of the same {groups} already"
     rest = f"{near}{decimal(part.value)} of it needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
         bounds = _bounds(part.lower_bound, part.upper_bound)
@@ -391,7 +422,7 @@ def parts_sentence(summary: AuditSummary) -> str | None:
 
 def part_verdict_sentence(summary: AuditSummary) -> str | None:
     """Return the verdict on the attributable part, where that is the one that counts."""
-    verdict = summary.attributable.verdict
+    verdict = summary.verdict
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
     if summary.rates is not None:
@@ -445,16 +476,16 @@ def has_much_disagreement(summary: AuditSummary) -> bool:
 
 
 def interval_words(summary: AuditSummary) -> str:
-    """Return the two-sided interval."""
-    return interval_text(summary.interval.lower, summary.interval.upper)
+    """Return the two-sided interval of what the verdict is on."""
+    interval = summary.judged.interval
+    return interval_text(interval.lower, interval.upper)
 
 
-def one_sided_bounds(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return the one-sided bounds, name by name."""
-    return (
-        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
-        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
-    )
+def part_figure(summary: AuditSummary) -> dict[str, str]:
+    """Return the attributable part by its name, where the verdict is on it."""
+    if not summary.is_about_part:
+        return {}
+    return {f"Part that needs {another_group(summary)}": decimal(summary.judged.value)}
 
 
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
@@ -464,12 +495,15 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
+    judged = summary.judged
     return (
         ("FaiTH statistic", decimal(summary.statistic)),
+        *part_figure(summary).items(),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
-        *one_sided_bounds(summary),
+        ("Lower bound, one-sided", bound(judged.lower_bound, DOWN)),
+        ("Upper bound, one-sided", bound(judged.upper_bound, UP)),
         threshold,
-        ("p-value", pvalue_text(summary, summary.pvalue)),
+        ("p-value", pvalue_text(summary, judged.pvalue)),
     )
 
 

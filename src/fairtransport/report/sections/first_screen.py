@@ -110,8 +110,9 @@ def build_scale(summary: AuditSummary) -> Scale | None:
     if summary.rates is not None or (summary.applicability is not None and summary.delta is None):
         return None
     unit = 100 if counts_people(summary) else 1
-    value = None if summary.applicability is not None else unit * summary.statistic
-    ends = [None, None] if value is None else [summary.lower_bound, summary.upper_bound]
+    judged = summary.judged
+    value = None if summary.applicability is not None else unit * judged.value
+    ends = [None, None] if value is None else [judged.lower_bound, judged.upper_bound]
     lower, upper = (None if end is None else unit * end for end in ends)
     limit = None if summary.delta is None else unit * summary.delta
     numbers = [number for number in (value, lower, upper, limit) if number is not None]
