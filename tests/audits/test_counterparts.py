@@ -99,9 +99,12 @@ def test_columns_that_say_nothing_give_no_verdict():
     closed = audit(people=people)
     assert closed.verdict == "not-applicable"
     assert closed.decisions is None
-    assert "do not reveal it better than guessing" in closed.applicability
+    assert "were not shown to reveal it better than guessing" in closed.applicability
     assert "not evidence of fairness" in closed.applicability
-    assert "standard deviations (sex) would have been seen" in closed.applicability
+    assert (
+        "standard deviations (sex), the same for everybody, would have been seen"
+        in closed.applicability
+    )
     # also where the sex is received and not used
     assert audit(people=people, features=None).verdict == "not-applicable"
 
@@ -366,3 +369,23 @@ def test_an_innocent_model_of_clusters_is_rarely_accused():
             result = audit(by_both, table, clusters=clusters, rng=seed, delta=0.0)
             opened[at] += result.verdict != "not-applicable"
     assert opened[1] <= binom.isf(1e-3, samples, 0.025) < opened[0]
+
+
+def test_people_of_a_fit_who_are_audited_too_are_named():
+    people, others = draw(seed=31), draw(seed=32)
+    columns = ["sex", "height", "grade"]
+    own = ft.similarity.Counterparts(["sex"]).fit(people[columns])
+    foreign = ft.similarity.Counterparts(["sex"]).fit(others[columns])
+
+    warned = audit(people=people, similarity=own).headline.warnings
+    assert any("look as if they were among the audited ones" in note for note in warned)
+    assert any(f"{len(people)} people were given to find which" in note for note in warned)
+    plain = audit(people=people, similarity=foreign).headline.warnings
+    assert not any("look as if" in note for note in plain)
+    assert any("were held out" in note for note in audit(people=people).headline.warnings)
+
+
+def test_the_first_screen_names_the_columns_that_changed():
+    text = " ".join(str(audit()).split())
+    assert "Changed in counterparts: height. Left as they are" in text
+    assert "Changed in counterparts: height" in audit().to_markdown()

@@ -48,6 +48,48 @@ def draw(n=1500, seed=0):
 PEOPLE = draw()
 
 
+def draw_alike(kind, n=2000, seed=3):
+    """People with two columns that go together in one way for women and in another for men."""
+    rng = np.random.default_rng(seed)
+    is_man, first = rng.random(n) < 0.5, rng.integers(0, 3, n)
+    second = (first + np.where(is_man, 1, 0) + (rng.random(n) < 0.1)) % 3
+    names = {"text": list("abc"), "number": [0, 1, 2], "flag": [0, 1, 1]}[kind]
+    columns = {"first": np.array(names)[first], "second": np.array(names)[second]}
+    return pd.DataFrame({"sex": np.where(is_man, "m", "f"), **columns, "own": rng.normal(size=n)})
+
+
+@pytest.mark.parametrize("kind", ["text", "number", "flag"])
+def test_given_columns_show_what_depends_on_the_group_in_another_way_for_each_of_their_values(kind):
+    people = draw_alike(kind)
+    alone = ft.similarity.Counterparts(["sex"]).fit(people)
+    given = ft.similarity.Counterparts(["sex"], given={"second": ["first"]}).fit(people)
+    if kind != "flag":  # whose second value is also more frequent in one group
+        assert not alone.gate_["moves"].any()
+    assert given.gate_[given.gate_["moves"]]["column"].tolist() == ["second"]
+    # counterparts go together as people of the other group do
+    own, others = counterparts_of(given, people)
+    women = (own["sex"] == "f").to_numpy()
+    for of_women in (True, False):
+        made = others[women == of_women]
+        real = people[people["sex"] == ("m" if of_women else "f")]
+        shares = pd.crosstab(made["first"], made["second"], normalize="index")
+        true_shares = pd.crosstab(real["first"], real["second"], normalize="index")
+        assert (shares - true_shares).abs().max().max() < 0.08
+
+
+def test_given_columns_leave_the_level_of_the_gate():
+    """Columns of levels that are independent of the group jointly, given others or not."""
+    opened = 0
+    for seed in range(200):
+        rng = np.random.default_rng([seed, 7])
+        people = pd.DataFrame({name: rng.choice(list("pqrs"), 300) for name in ("a", "b", "c")})
+        people["sex"] = rng.choice(["f", "m"], 300)
+        given = {"a": ["b"], "c": ["b"]}
+        similarity = ft.similarity.Counterparts(["sex"], given=given).fit(people)
+        opened += bool(similarity.gate_["moves"].any())
+    assert opened <= 14  # 2.5 % of 200 and more than three binomial errors, P < .001
+
+
 @pytest.fixture(scope="module")
 def fitted():
     return ft.similarity.Counterparts(["sex"]).fit(PEOPLE)

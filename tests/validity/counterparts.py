@@ -120,6 +120,17 @@ def _interaction(rng: np.random.Generator, n: int) -> Draw:
     )
 
 
+def _flags(rng: np.random.Generator, n: int) -> Draw:
+    """Two flags that are alike in one group and mostly differ in the other."""
+    groups, people = rng.integers(0, 2, n), normals(rng, n, 3)
+    first, other = rng.integers(0, 2, n), rng.random(n) < 0.2
+    return (
+        groups,
+        people.assign(first=first, second=np.where(other, 1 - first, first) ^ groups),
+        people.assign(first=first, second=np.where(other, 1 - first, first) ^ (1 - groups)),
+    )
+
+
 def _explained_by_levels(rng: np.random.Generator, n: int) -> Draw:
     groups, people = rng.integers(0, 2, n), normals(rng, n, 3)
     level = np.where(rng.random(n) < 0.6, groups, rng.integers(0, 4, n))
@@ -277,6 +288,11 @@ WORLDS = (
     World("the same, given the other column", 2000, _interaction,
           _both(lambda people: people["x3"] * people["x2"] > -0.5), given={"x3": ["x2"]},
           earlier=(0.117, 1.0, 1.0, 1.0)),
+    World("interaction of two flags", 1000, _flags,
+          _both(lambda people: people["first"] + people["second"] != 1)),
+    World("the same, given the other flag", 1000, _flags,
+          _both(lambda people: people["first"] + people["second"] != 1),
+          given={"second": ["first"]}),
 )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ CHECK_COLUMNS = (
     "group, in the columns that depend on it. Columns that may rightly count can be held fixed "
     "(`legitimate`)."
 )
+GIVE_COLUMNS = " If dependence shows only jointly, name the columns (`given`)."
 STATED = "audit with a distance between people, stated as below (scales are standard deviations)"
 
 
@@ -102,15 +103,16 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
     among = ", ".join(kind.name for kind in model.legitimate)
     return Obstacle(
         Note(
-            "No column was shown to depend on {names}{among}: one by one, these columns do not "
-            "reveal it better than guessing, judged by {people} people set aside for this. "
-            "This is not evidence of fairness. A shift of a number between groups of {shifts} "
-            "would have been seen with a probability of 80 %.",
+            "No column was shown to depend on {names}{among}: {alone}these columns were not shown "
+            "to reveal it better than guessing, judged by {people} people set aside for this. "
+            "This is not evidence of fairness. A shift of a number between groups of {shifts}, the "
+            "same for everybody, would have been seen with a probability of 80 %.",
             names=" or ".join(space.sensitive),
             among=f" among people alike in {among}" if among else "",
+            alone="" if model.given else "one by one, ",
             people=Count(model.size), shifts=" and ".join(shifts),
         ),
-        f"{_see_more(similarity)} If dependence shows only jointly, name the columns (`given`).",
+        f"{_see_more(similarity)}{'' if model.given else GIVE_COLUMNS}",
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.console import line, print_note, readable, terminal
 from fairtransport.report.sections import comparison, family
+from fairtransport.report.sections.counterparts import counterpart_sentences
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
@@ -152,7 +153,8 @@ def _first_screen(summary: AuditSummary, *, in_python: bool) -> Iterator[Rendera
         yield _indented(first, further)
     # without these a verdict would be read as one about sensitive features, or about everybody
     for sentence in (
-        comparable_sentence(summary), parts_sentence(summary), part_verdict_sentence(summary),
+        *counterpart_sentences(summary), comparable_sentence(summary), parts_sentence(summary),
+        part_verdict_sentence(summary),
     ):  # fmt: skip
         if sentence:
             yield line(sentence)

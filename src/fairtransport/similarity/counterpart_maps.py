@@ -75,37 +75,41 @@ class GroupLaw:
     """P(code | group, Z) = P(code | Z) t(group, code) / sum, with each group's own frequencies.
 
     P(code | Z) are frequencies in the cells of Z's first k columns, drawn to those of its first
-    k − 1, and so on; the factors t are found by iterative proportional fitting.
+    k − 1, and so on; the factors t are found by iterative proportional fitting. With ``interacts``
+    the frequencies are a group's own, as groups may differ in another way in each cell.
     """
 
     def __init__(
         self, codes: IntArray, size: int, groups: IntArray, count: int,
-        given: Sequence[ColumnKind], people: People,
+        given: Sequence[ColumnKind], people: People, *, interacts: bool = False,
     ) -> None:  # fmt: skip
         self.cells = Cells(given, people)
         self.overall = np.bincount(codes, minlength=size) / len(codes)
         keys = self.cells.keys(people, len(codes))
-        self.tables = []
-        for key in keys:
-            names, places = np.unique(key, return_inverse=True)
-            table = np.bincount(places.reshape(-1) * size + codes, minlength=len(names) * size)
-            self.tables.append((names, table.reshape(len(names), size).astype(np.float64)))
+        everybody = _count_cells(keys, codes, size)
+        self.tables = [
+            _count_cells([key[groups == group] for key in keys], codes[groups == group], size)
+            if interacts else everybody
+            for group in range(count)
+        ]  # fmt: skip
         # people of one cell have one law: a row for each
         first, place = (np.zeros(1, np.int64), np.zeros(len(codes), np.int64))
         if keys:
             _, first, place = np.unique(keys[-1], return_index=True, return_inverse=True)
-        pooled = self._pool([key[first] for key in keys], len(first))
         self.tilts = np.ones((count, size))
         for group in range(count):
+            pooled = self._pool([key[first] for key in keys], len(first), group)
             inside = groups == group
             weights = np.bincount(place.reshape(-1)[inside], minlength=len(first)).astype(float)
             own = np.bincount(codes[inside], minlength=size) + PRIOR_WEIGHT * self.overall
             self.tilts[group] = _fit_tilt(pooled, weights, own, 1 if not keys else None)
 
-    def _pool(self, keys: Sequence[IntArray], rows: int) -> FloatArray:
-        """Return P(code | Z) at the cells of rows."""
+    def _pool(self, keys: Sequence[IntArray], rows: int, group: int) -> FloatArray:
+        """Return P(code | Z) at the cells of rows; a group's own where it has tables."""
         shares = np.tile(self.overall, (rows, 1))
-        for key, (names, table) in zip(keys, self.tables, strict=True):
+        for key, (names, table) in zip(keys, self.tables[group], strict=True):
+            if not len(names):  # nobody of the group has a value
+                continue
             places = np.minimum(np.searchsorted(names, key), len(names) - 1)
             counts = np.where((names[places] == key)[:, None], table[places], 0.0)
             shares = (counts + CELL_WEIGHT * shares) / (
@@ -115,8 +119,20 @@ class GroupLaw:
 
     def __call__(self, group: int, people: People, rows: int) -> FloatArray:
         """Return (rows, codes) the law of people in a group."""
-        law = self._pool(self.cells.keys(people, rows), rows) * self.tilts[group]
+        law = self._pool(self.cells.keys(people, rows), rows, group) * self.tilts[group]
         return np.asarray(law / law.sum(axis=1, keepdims=True))
+
+
+def _count_cells(
+    keys: Sequence[IntArray], codes: IntArray, size: int
+) -> list[tuple[IntArray, FloatArray]]:
+    """Return the cells of each key, and how many people of each have each code."""
+    tables = []
+    for key in keys:
+        names, places = np.unique(key, return_inverse=True)
+        table = np.bincount(places.reshape(-1) * size + codes, minlength=len(names) * size)
+        tables.append((names, table.reshape(len(names), size).astype(np.float64)))
+    return tables
 
 
 def _fit_tilt(
@@ -155,13 +171,14 @@ class LevelMap:
 
     def __init__(
         self, kind: ColumnKind, values: ColumnValues, groups: IntArray, count: int,
-        given: Sequence[ColumnKind], people: People,
+        given: Sequence[ColumnKind], people: People, *, interacts: bool = False,
     ) -> None:  # fmt: skip
         there = values != MISSING
         self.is_ordered = kind.kind == "ordered"
         self.law = GroupLaw(
-            values[there], kind.size, groups[there], count, given, _take(people, given, there)
-        )
+            values[there], kind.size, groups[there], count, given, _take(people, given, there),
+            interacts=interacts,
+        )  # fmt: skip
 
     def move(
         self, values: ColumnValues, move: Move, own: People, other: People, uniforms: Uniforms

@@ -209,12 +209,14 @@ class CounterpartModel:
     def _score(
         self, name: str, people: People, design: FloatArray | None, *, interacts: bool
     ) -> FloatArray:  # fmt: skip
-        """Return the scores of a column; a number's shift may differ with what is given."""
+        """Return the scores of a column; shifts may differ with what is given, even in sign."""
         kind = self.kinds[name]
         scores = score_column(kind, people[name])
-        if interacts and design is not None and kind.kind != "levels":
-            scores = np.hstack([scores, scores[:, :1] * (design - design.mean(axis=0))])
-        return scores
+        if not interacts or design is None:
+            return scores
+        shifts = scores if kind.kind == "levels" else scores[:, :1]
+        products = shifts[:, :, None] * (design - design.mean(axis=0))[:, None, :]
+        return np.hstack([scores, products.reshape(len(scores), -1)])
 
     def _fit_maps(self, feature: str, pick: IntArray | None = None) -> tuple[_Link, ...]:
         """Fit the maps of the columns that move, on the hold-out or on a resample of it."""
@@ -234,7 +236,9 @@ class CounterpartModel:
                 )
             else:
                 given = self._tie(feature, kind, given, [one.kind.name for one in links], shares)
-                fitted = LevelMap(kind, people[name], groups, count, given, people)
+                fitted = LevelMap(
+                    kind, people[name], groups, count, given, people, interacts=bool(extra)
+                )
             links.append(_Link(kind, given, fitted, shares[name]))
         return tuple(links)
 

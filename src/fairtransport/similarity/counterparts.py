@@ -15,9 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import numpy as np
+
 from fairtransport._core.notes import Count, Note
 from fairtransport._core.validation import check_number, short_repr
-from fairtransport.data.build import build_space
+from fairtransport.data.build import SharedRows, build_space
 from fairtransport.data.sample_space import plain_frame
 from fairtransport.errors import InputError, param
 from fairtransport.geometry import Geometry, ZeroCost
@@ -30,11 +32,16 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
+    from fairtransport._core.validation import IntArray
     from fairtransport.data import SampleSpace
     from fairtransport.data.sources import TableLike
 
 DEFAULT_LEVEL = 0.025
 """Family-wise level of the gate, half of an audit's default level."""
+FIT_ON_OTHERS = (
+    "The people that the counterparts were fitted on look as if they were among the audited ones: "
+    "gate and bound hold only if they are others."
+)
 
 
 @dataclass(eq=False)
@@ -107,6 +114,7 @@ class Counterparts(BaseSimilarity):
     features: Sequence[str] | None = None
     level: float | None = None
     model_: CounterpartModel = field(init=False, repr=False)
+    fit_people_: SampleSpace | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         sensitive = check_column_names("sensitive_features", self.sensitive_features)
@@ -169,7 +177,9 @@ class Counterparts(BaseSimilarity):
             X, None, sensitive_features=list(sensitive), missing="level", twins=False,
             features=self.features, label_matters=False,
         )  # fmt: skip
-        return self.fit_space(space)
+        self.fit_space(space)
+        self.fit_people_ = space
+        return self
 
     def fit_space(self, space: SampleSpace, *, level: float | None = None, seed: int = 0) -> Self:
         """Fit gate and maps on the people of a space."""
@@ -179,6 +189,7 @@ class Counterparts(BaseSimilarity):
             space, check_column_names("legitimate", self.legitimate), _check_given(self.given),
             self.level or level or DEFAULT_LEVEL, seed,
         )  # fmt: skip
+        self.fit_people_ = None
         return self
 
     def _check_sensitive(self, space: SampleSpace) -> None:
@@ -314,13 +325,17 @@ class Counterparts(BaseSimilarity):
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
         """Return who was held out, columns of one value, and whether the gate is approximate."""
+        who = "were held out to find which columns depend on {names}, and how; the other {n} were"
+        if self.fit_people_ is not None:
+            who = "were given to find which columns depend on {names}, and how; {n} were"
         notes = [
             Note(
-                "{people} people were held out to find which columns depend on {names}, and how; "
-                "the other {n} were audited.",
+                f"{{people}} people {who} audited.",
                 people=Count(self.model_.size), names=" or ".join(space.sensitive), n=space.n,
             )
         ]  # fmt: skip
+        if self.fit_people_ is not None and _are_shared(self.fit_people_, space):
+            notes.append(Note(FIT_ON_OTHERS))
         if self.model_.constant:
             notes.append(
                 Note(
@@ -359,3 +374,16 @@ def _check_given(value: object) -> dict[str, tuple[str, ...]]:
         msg = f"{param('given')} must map columns to columns, got {short_repr(value)}"
         raise InputError(msg)
     return {name: check_column_names("given", columns) for name, columns in value.items()}
+
+
+def _are_shared(fitted: SampleSpace, audited: SampleSpace) -> bool:
+    """Return whether the people of a fit look as if they were taken from the audited ones."""
+    names = [name for name in fitted.profile if name in audited.columns]
+    counts: dict[tuple[object, ...], IntArray] = {}
+    for place, space in enumerate((fitted, audited)):
+        rows = np.flatnonzero(space.observed)
+        people = zip(*(space.columns[name].take(rows).to_list() for name in names), strict=True)
+        for person, count in zip(people, space.counts[rows].tolist(), strict=True):
+            counts.setdefault(person, np.zeros(2, np.int64))[place] += count
+    fit_counts, audit_counts = np.array(list(counts.values())).T
+    return SharedRows.between(fit_counts, audit_counts).is_from_the_sample

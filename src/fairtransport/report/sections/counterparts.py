@@ -12,15 +12,19 @@ from fairtransport.report.text import (
     percent,
     profile_text,
     pvalue,
+    shorten,
     value_text,
     visible,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairtransport.documents.audit import AuditSummary, CounterpartsFound
     from fairtransport.report.sections.section import Output
 
 GUESSING = 0.5
+MAX_NAMED_COLUMNS = 8
 LIMITS = (
     "Counterparts are statistical: they are what the same person would be in the other group only "
     "if ranks persist and nothing outside the columns that may count shapes both. Dependence that "
@@ -97,6 +101,35 @@ def told_sentences(counterparts: CounterpartsFound) -> list[str]:
         for one in counterparts.told
         if one.lower > GUESSING
     ]
+
+
+def counterpart_sentences(summary: AuditSummary) -> list[str]:
+    """Return which columns change in counterparts, and what shows that others depend jointly."""
+    record = summary.provenance.similarity_record
+    is_shown = summary.target_scope == "counterparts" and summary.applicability is None
+    if not is_shown or record is None:
+        return []
+    gate = record["fitted"]["gate"]
+    moves = {row["column"] for row in gate if row["moves"]}
+    changes, stays = (
+        dict.fromkeys(row["column"] for row in gate if (row["column"] in moves) == is_moved)
+        for is_moved in (True, False)
+    )
+    sentence = f"Changed in counterparts: {_list_names(changes)}."
+    if stays:
+        sentence += (
+            f" Left as they are, as they were not shown to depend on the group: "
+            f"{_list_names(stays)}."
+        )
+    told = [] if summary.counterparts is None else told_sentences(summary.counterparts)
+    return [sentence, *told]
+
+
+def _list_names(names: Iterable[str]) -> str:
+    """Return the first columns by name, and how many more there are."""
+    shown = [shorten(visible(name)) for name in names]
+    more = len(shown) - MAX_NAMED_COLUMNS
+    return ", ".join([*shown[:MAX_NAMED_COLUMNS], *([f"{more} more"] if more > 0 else [])])
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:

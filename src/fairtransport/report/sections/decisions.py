@@ -181,7 +181,10 @@ def counterparts_caveat(decisions: Decisions) -> str | None:
     """Return what the interval is for where counterparts were fitted; else None."""
     if decisions.changed.scope != SCOPES[2]:
         return None
-    return "The interval is for the counterparts as they were fitted on the hold-out."
+    return (
+        "The interval is for the counterparts as they were fitted on the hold-out; how far these "
+        "may be off is not in it."
+    )
 
 
 def share_text(count: ShareOfPeople) -> str:
@@ -629,7 +632,7 @@ def group_heading(decisions: Decisions) -> str:
     worse = decisions.worse_off
     if decisions.scores is not None:
         return "How far predictions would change"
-    if worse is None:
+    if worse is None or not worse.people:
         return "Whose decision would change"
     if len(decisions.changes) == BOTH_WAYS:
         first = rows[0]
@@ -642,7 +645,8 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
     """Return who is worse off (or changed) by each feature alone, group by group."""
     if decisions.scores is not None:  # nearly everybody's changes, by however little
         return None
-    effect = "" if decisions.worse_off is None else "worse off"
+    worse = decisions.worse_off
+    effect = "worse off" if worse is not None and worse.people else ""
     rows = []
     for one in decisions.by_feature:
         name = shorten(visible(one.feature), MAX_LABEL_CHARACTERS)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.sections import finding
 from fairtransport.report.sections.appendix import facts
+from fairtransport.report.sections.counterparts import counterpart_sentences
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     cases_sentence,
@@ -190,6 +191,7 @@ def verdict_notes(summary: AuditSummary) -> list[str]:
         sentences.append(f"Good for the person: {favourable}.")
     much = finding.has_much_disagreement(summary)
     sentences += [
+        *counterpart_sentences(summary),
         finding.comparable_sentence(summary),
         finding.disagreement_sentence(summary) if much else None,
         finding.parts_sentence(summary),
