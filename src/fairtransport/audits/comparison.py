@@ -239,6 +239,7 @@ def compare_with(
     geometry = cache(settings.chosen_similarity.geometry)
 
     obstacles: dict[str, str] = {}
+    blind: set[str] = set()
 
     def audited(name: str, access: Access) -> AuditResult:
         """Return the audit of one model on the common points; note what it could not find."""
@@ -254,6 +255,9 @@ def compare_with(
         warnings = (*rates_notes(result), *find_warnings(result))
         obstacle = find_obstacle(result)
         reason = _blind(result, access)
+        # a 0 by construction is right, unless chance or the rows' order changes the answers
+        if reason is not None and not record.answers_at_random:
+            blind.add(name)
         if obstacle is not None and not obstacle.from_answers:
             reason = obstacle.reason
         if reason is not None:
@@ -264,7 +268,7 @@ def compare_with(
         return replace(result, warnings=warnings)
 
     audits = {name: audited(name, one) for name, one in accesses.items()}
-    return Comparison(audits, within, obstacles)
+    return Comparison(audits, within, obstacles, frozenset(blind))
 
 
 def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
@@ -369,6 +373,8 @@ class Comparison(Reportable):
         How much more bias than an earlier model a later one may have.
     obstacles
         Why the audit of a model can find nothing, by the models of which that is so.
+    blind
+        Models among these that cannot tell twins apart: they have no bias by construction.
     settings_taken
         The flags whose values came from a settings file, for the provenance.
 
@@ -391,6 +397,7 @@ class Comparison(Reportable):
     audits: Mapping[str, AuditResult]
     tolerance: float
     obstacles: Mapping[str, str] = field(default_factory=dict)
+    blind: frozenset[str] = field(default=frozenset())
     settings_taken: tuple[str, ...] = field(default=())
 
     @property
@@ -537,7 +544,8 @@ class Comparison(Reportable):
 
         More bias than a model that has none by construction is a finding all the same.
         """
-        empty = second in self.obstacles or (first in self.obstacles and verdict != "worse")
+        is_finding = verdict == "worse" and first in self.blind
+        empty = second in self.obstacles or (first in self.obstacles and not is_finding)
         return NOT_APPLICABLE if empty else verdict
 
     def _law(self, first: str, second: str, level: float) -> SamplingLaw:
