@@ -95,7 +95,8 @@ def compare(
 
     Each model is audited on the same people, and the difference of what two audits find gets
     bounds of its own: what both models do to a person cancels, so that these are narrower than
-    the difference of two intervals. They hold at every sample size.
+    the difference of two intervals. They hold at every sample size for independent people; if
+    rows belong together, name the column with ``clusters``.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtransport.report.sections import Section
-from fairtransport.report.sections.decisions import counts_people
+from fairtransport.report.sections.decisions import CLUSTERS_HINT, counts_people
 from fairtransport.report.sections.finding import (
     delta_sentence,
     disagreement_sentence,
@@ -87,7 +87,7 @@ def guarantee_meaning(summary: AuditSummary) -> str:
             "answers that are independent of each other."
         )
     if summary.units is None:
-        promise += " Where rows belong together, name the column that says so (`clusters`)."
+        promise += f" {CLUSTERS_HINT}"
     if summary.guarantee == "finite-sample":
         return f"{promise} Each bound is wrong in at most {wrong} of audits."
     return f"{promise} Each bound is wrong in approximately {wrong} of audits, or in fewer."
