@@ -141,10 +141,11 @@ def promise_sentence(summary: FamilySummary) -> str:
     """Return what the verdicts together promise."""
     if all(one.verdict is None for one in summary.members):
         return "Without a threshold δ there are no verdicts."
+    whose = for_units(*_units(summary)) or FOR_INDEPENDENT
     return (
-        f"With {confidence(summary)} confidence no verdict here is wrong"
-        f"{for_units(*_units(summary)) or FOR_INDEPENDENT}, whatever the audits have to do with each other, if the family was declared before the "
-        "data were looked at."
+        f"With {confidence(summary)} confidence no verdict here is wrong{whose}, whatever the "
+        "audits have to do with each other, if the family was declared before the data were looked "
+        "at."
     )
 
 
@@ -162,8 +163,8 @@ def intervals_sentence(summary: FamilySummary) -> str:
     """Return what the intervals together promise."""
     return (
         f"The intervals hold for all audits together with {confidence(summary)} confidence"
-        f"{for_units(*_units(summary))}; an audit that is applicable is certified exactly if its interval "
-        f"ends at δ or below. {condition_sentence(summary)}"
+        f"{for_units(*_units(summary))}; an audit that is applicable is certified exactly if its "
+        f"interval ends at δ or below. {condition_sentence(summary)}"
     )
 
 
