@@ -287,6 +287,82 @@ def test_a_model_that_cannot_tell_twins_apart_has_less_bias_by_construction_alon
     assert title == "This audit cannot tell: new beside old."
 
 
+def alternating(points):
+    """A model whose answers depend on the place in the table."""
+    return np.arange(len(points)) % 2
+
+
+def always(points):
+    return np.ones(len(points), dtype=int)
+
+
+BLIND = ft.access.Function(only_age, features=("age",))
+BLIND_BY_PLACE = ft.access.Function(alternating, features=("age",))
+EVERYBODY_GOOD = people(400).assign(good=1)
+# the only feature is taken out
+SUBSPACE = ft.similarity.SensitiveSubspace(["race"], features=["age"]).fit(people(300, 1))
+EMPTY = {
+    "blind": (people(400), BLIND, {}, "receives no sensitive feature", "worse"),
+    "blind, equal losses": (
+        EVERYBODY_GOOD, ft.access.Function(always, features=("age",)), {}, "Every loss is 0",
+        "worse",
+    ),
+    "random": (people(400), alternating, {}, "got another answer", "not-applicable"),
+    "blind and random": (
+        people(400), BLIND_BY_PLACE, {}, "got another answer", "not-applicable",
+    ),
+    "equal losses": (EVERYBODY_GOOD, always, {}, "Every loss is 0", "not-applicable"),
+    "one group": (
+        people(400).assign(race="b"), fair, {}, "there is no other group", "not-applicable",
+    ),
+    "one place": (
+        people(400), fair,
+        {"similarity": SUBSPACE, "budget": 0.01}, "of one label at distance 0", "not-applicable",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("frame", "model", "settings", "reason", "verdict"), EMPTY.values(),
+                         ids=EMPTY)  # fmt: skip
+def test_of_the_first_model_blindness_alone_leaves_a_verdict(
+    frame, model, settings, reason, verdict
+):
+    first = compared(frame, {"empty": model, "other": biased}, **settings)
+    second = compared(frame, {"other": biased, "empty": model}, **settings)
+
+    assert all(reason in one.obstacles["empty"] for one in (first, second))
+    assert (first.verdict, second.verdict) == (verdict, "not-applicable")
+    assert row(first, "empty", "other")["verdict"] == verdict
+    assert (first.not_worse, second.not_worse) == (False, False)
+    assert (first.applicability is None) == (verdict == "worse")
+
+
+def test_a_model_is_not_worse_than_one_that_answers_unsteadily():
+    frame = pd.DataFrame({"g": ["a", "b"] * 150, "x": np.arange(300) // 2, "good": [0, 1, 1] * 100})
+    models = {
+        "unsteady": alternating,
+        "steady": lambda one: ((one["x"] > 20) | (one["g"] == "a")).astype(int),
+    }
+    for order in (models, dict(reversed(models.items()))):
+        found = ft.compare(frame, "good", models=order, sensitive_features="g", rng=0)
+        assert set(found.obstacles) == {"unsteady"}
+        assert (found.verdict, found.not_worse) == ("not-applicable", False)
+        assert "8 of 20 questions" in found.applicability
+
+
+def test_decisions_that_differ_inside_a_profile_leave_no_verdict_on_either_side():
+    frame = people(400).assign(noisy=lambda one: np.arange(len(one)) % 2)
+    frame["rule"] = biased(frame)
+    for order in (("noisy", "rule"), ("rule", "noisy")):
+        found = ft.compare(
+            frame, "good", y_pred={name: name for name in order}, budget=0.05,
+            similarity=ft.similarity.MixedTabular(scales={"age": 10}, mismatch={"race": 0.1}),
+            **COMMON,
+        )  # fmt: skip
+        assert set(found.obstacles) == {"noisy"}
+        assert found.verdict == "not-applicable"
+
+
 def test_a_model_that_leaves_sensitive_features_out_by_itself_is_judged_by_its_bounds():
     found = compared(people(400), {"old": biased, "new": only_age})
 

@@ -13,6 +13,7 @@ from tests.explain.audits import compas_audit, priced_audit
 import fairtransport as ft
 from fairtransport._core.notes import Count, Figure, Mean, Note, Wording
 from fairtransport.documents.audit import audit_schema
+from fairtransport.errors import InputError
 from fairtransport.explain.disclosure import Rounding
 from fairtransport.report import render
 
@@ -201,9 +202,18 @@ def random_audit(seed, access):
 @pytest.mark.parametrize("access", ["predictions", "model", "priced"])
 @pytest.mark.parametrize("seed", range(6))
 def test_nothing_can_be_worked_out_about_few_people(seed, access):
-    result = random_audit(seed, access)
+    result, shared = random_audit(seed, access), 0
+    sentence = "so that the document could tell how many"
     for at_least in (3, 5, 10):
-        assert attack(result, result.document(at_least), at_least) == []
+        try:
+            document = result.document(at_least)
+        except InputError as error:
+            if sentence not in str(error):
+                raise
+        else:
+            shared += 1
+            assert attack(result, document, at_least) == []
+    assert shared >= 2
     # the attacks are able to find what a document that is not for sharing tells
     found = attack(result, result.summary, 10)
     assert len(found) > len([*exact_numbers(result.summary)])

@@ -1,12 +1,14 @@
 """Shared documents of all tables of four cells: none fixes the size of a small one.
 
-``python tests/audits/test_shared_tables.py 30 5`` goes through all tables of 30 people.
+``python tests/audits/test_shared_tables.py 30 5`` goes through all tables of 30 people, for all
+designs; ``… 30 5 jobs`` for one. The slow tests do so for the first design and for 12, 20 and 30
+people.
 """
 
 import json
 import sys
 from collections import defaultdict
-from itertools import product
+from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -181,6 +183,134 @@ def test_no_document_of_few_people_fixes_a_small_cell(name):
 
     assert find_fixed(documents, 3) == []
     assert len({*documents.values()}) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "at_least", "number"), [(12, 3, 455), (20, 5, 1771)])
+def test_no_document_of_all_tables_of_the_main_design_fixes_a_small_cell(n, at_least, number):
+    documents = {table: document(DESIGNS["jobs"], table, at_least) for table in tables(n)}
+
+    assert len(documents) == number
+    assert find_fixed(documents, at_least) == []
+    assert len({*documents.values()}) > 10
+
+
+def move_one(table, cell, number):
+    """Return the table with so many people of the largest cell moved to another."""
+    moved = list(table)
+    moved[cell] += number
+    moved[int(np.argmax(table))] -= number
+    return tuple(moved)
+
+
+@pytest.mark.slow
+def test_documents_of_thirty_people_fit_another_size_of_each_small_cell():
+    # all 5,456 tables take minutes: `python tests/audits/test_shared_tables.py 30 5 jobs`
+    design, every = DESIGNS["jobs"], [*tables(30)]
+    seen = 0
+    for at in np.random.default_rng(30).choice(len(every), 300, replace=False):
+        table = every[at]
+        text = document(design, table, 5)
+        for cell, size in enumerate(table):
+            if text and 0 < size < 5:
+                seen += 1
+                others = (move_one(table, cell, step) for step in (-1, 1) if size + step < 5)
+                assert text in {document(design, other, 5) for other in others}
+    assert len(every) == 5456
+    assert seen > 100
+
+
+EIGHT_CELLS = [
+    (group, job, label, int(group == "a" or job == "cook"))
+    for group, job, label in product("ab", ("clerk", "cook"), (0, 1))
+]
+EIGHT = {"asked": Design(EIGHT_CELLS, MODEL),
+         "predictions": Design(EIGHT_CELLS, {"y_pred": "said"}, predictions=True)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EIGHT)
+@pytest.mark.parametrize(
+    ("table", "at_least"),
+    [
+        ((2,) * 8, 3), ((3, 2, 2, 2, 2, 2, 2, 1), 3), ((4,) * 8, 5), ((100, *(4,) * 7), 5),
+        ((3, 3, 3, 3, 3, 3, 2, 2), 5),
+    ],
+)  # fmt: skip
+def test_small_cells_that_are_nearly_full_are_not_shared(name, table, at_least):
+    result = audit(EIGHT[name], table)
+    few = [size for size in table if size < at_least]
+    sentence = (
+        f"`share` must be larger, or left out: {sum(few)} people are in {len(few)} cells of fewer "
+        f"than {at_least}, which hold {len(few) * (at_least - 1)} at most"
+    )
+    with pytest.raises(InputError) as error:
+        result.document(at_least)
+    assert str(error.value).startswith(sentence)
+    # then all of them are few in all
+    assert result.document(sum(few)).suppression.at_least == sum(few)
+
+
+def test_every_table_of_sixteen_people_with_more_than_twelve_in_small_cells_is_refused():
+    nearly = {
+        tuple(1 if at == one else 3 if at == many else 2 for at in range(8))
+        for one, many in permutations(range(8), 2)
+    }
+    tables_of_thirteen = [(2,) * 8, *nearly]
+
+    assert len(tables_of_thirteen) == 57
+    for table in tables_of_thirteen:
+        with pytest.raises(InputError, match="so that the document could tell how many"):
+            audit(EIGHT["asked"], table).document(3)
+
+
+@pytest.mark.parametrize("name", EIGHT)
+@pytest.mark.parametrize(("n", "at_least"), [(16, 3), (22, 5), (32, 5), (300, 5)])
+def test_of_eight_cells_small_ones_count_elsewhere_or_nothing_is_shared(name, n, at_least):
+    rng, design, compared = np.random.default_rng(n), EIGHT[name], 0
+    for _ in range(12):
+        table = rng.integers(0, at_least, 8)
+        table[rng.integers(8)] += max(0, n - table.sum())
+        table = tuple(map(int, table))
+        hidden = sum(size for size in table if size < at_least)
+        if hidden > 4 * at_least:
+            with pytest.raises(InputError, match="so that the document could tell how many"):
+                audit(design, table).document(at_least)
+        elif emptied := document(design, collapse(table, at_least), at_least):
+            compared += 1
+            assert document(design, table, at_least) == emptied
+    assert compared > 0
+
+
+TWELVE = Design(
+    [
+        (group, job, label, int(group == "a" or job == "cook"))
+        for group, job, label in product("ab", ("clerk", "cook", "guard"), (0, 1))
+    ],
+    MODEL,
+)
+
+
+def move_between(table, cell):
+    """Yield the tables with one person more or fewer in a cell, from or in another one."""
+    for other, step in product(range(len(table)), (-1, 1)):
+        moved = list(table)
+        moved[cell] += step
+        moved[other] -= step
+        if other != cell and min(moved) >= 0:
+            yield tuple(moved)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("large", [0, 270])
+def test_where_many_small_cells_have_room_each_fits_another_size(large):
+    rng, seen = np.random.default_rng(12), 0
+    for _ in range(4):
+        table = tuple(map(int, [*rng.permutation([1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4]), large or 3]))
+        text = document(TWELVE, table, 5)
+        for cell in range(11):
+            seen += bool(text)
+            assert any(document(TWELVE, other, 5) == text for other in move_between(table, cell))
+    assert seen == 44
 
 
 @pytest.mark.slow

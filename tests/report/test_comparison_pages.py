@@ -60,7 +60,8 @@ def test_sentences_say_what_was_found_and_how_sure_it_is():
 
     assert difference_sentence(summary) == (
         "The statistic of new minus that of old is −0.0320 in the data; in the population it is "
-        "between −0.0410 and −0.0203 with 95 % confidence, at every sample size."
+        "between −0.0410 and −0.0203 with 95 % confidence for independent people, at every sample "
+        "size."
     )
     unbounded = judged(lower=None, upper=None)
     assert difference_sentence(unbounded).endswith("cannot be bounded here.")

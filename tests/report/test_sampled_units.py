@@ -1,6 +1,7 @@
 """Whatever promises something names the units that were sampled, and what takes sizes as given."""
 
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -47,6 +48,47 @@ def test_documents_and_screens_of_several_name_the_unit(capsys):
     for document in (comparison, family):
         for form in ("markdown", "html"):
             assert render(document, form).count(words) >= 2
+
+
+HINT = "Where rows belong together, name the column that says so (`clusters`)."
+CONDITION = "Intervals and verdicts hold only if these {} are an independent random sample"
+
+
+@pytest.mark.parametrize(("kind", "units"), [("people", None), ("units of household", HOUSEHOLDS)])
+def test_whatever_promises_for_several_says_that_people_are_independent(capsys, kind, units):
+    _, comparison, family = of_units(units)
+    for document, show in ((comparison, print_comparison), (family, print_family)):
+        show(document, "Several")
+        texts = [render(document, form) for form in ("html", "markdown", "notebook")]
+        for shown in (*texts, capsys.readouterr().out):
+            words = " ".join(unescape(shown).replace("│", "").split())
+            assert CONDITION.format(kind) in words
+            assert "were not used to train any of the models" in words
+            assert (HINT in words) == (units is None)
+        lead = texts[1].split("\n\n|")[0]
+        assert f"for independent {kind}" in lead
+
+
+def test_decisions_on_record_need_no_training_data_left_out():
+    _, comparison, family = of_units(None)
+    models = tuple(replace(one, queried=0) for one in comparison.models)
+    for sentence in (
+        compared.condition_sentence(replace(comparison, models=models)),
+        families.condition_sentence(replace(family, queried=0)),
+    ):
+        assert "an independent random sample of those it is about." in sentence
+        assert "train" not in sentence
+
+
+def test_a_family_of_different_units_names_the_condition_of_each():
+    _, _, family = of_units(None)
+    first, *rest = family.members
+    mixed = replace(family, members=(replace(first, units=HOUSEHOLDS), *rest))
+    sentence = families.condition_sentence(mixed)
+
+    assert "these units of household are an independent random sample" in sentence
+    assert "and these people are an independent random sample" in sentence
+    assert sentence.endswith(HINT)
 
 
 def test_audits_of_one_family_may_sample_different_units():

@@ -20,10 +20,13 @@ from fairtransport.documents.verdicts import comparison_row
 from fairtransport.explain.groups import SELECTION
 from fairtransport.explain.moves import Profiles, build_moves_columns, encode_moves
 from fairtransport.report import render, tables
-from fairtransport.report.sections.comparison import NOT_SAID, comparison_title, difference_sentence
+from fairtransport.report.sections.comparison import (
+    NOT_SAID,
+    comparison_title,
+    condition_sentence,
+    difference_sentence,
+)
 from fairtransport.report.sections.decisions import (
-    NOT_TRAINED_ON,
-    RANDOM_SAMPLE,
     alternatives_sentence,
     counterparts_caveat,
     direction_rows,
@@ -401,13 +404,13 @@ class ResultViews:
     def finding(self) -> Finding:
         """Return what was found, in short."""
         if not isinstance(self.result, AuditResult):
-            comparison, people_drawn = self.result.summary, RANDOM_SAMPLE.format(units="people")
+            comparison = self.result.summary
             return Finding(
                 title=comparison_title(comparison),
                 verdict=comparison_row(comparison.verdict).value,
                 n=comparison.n,
                 lead=difference_sentence(comparison),
-                not_said=(NOT_SAID, f"Bounds hold only if {people_drawn}{NOT_TRAINED_ON}."),
+                not_said=(NOT_SAID, condition_sentence(comparison)),
             )
         result, summary = self.result, self.result.document(**self.request.document)
         measure, last = self.words.measure, float(result.budget_curve.budgets[-1])

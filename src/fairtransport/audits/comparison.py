@@ -95,7 +95,8 @@ def compare(
 
     Each model is audited on the same people, and the difference of what two audits find gets
     bounds of its own: what both models do to a person cancels, so that these are narrower than
-    the difference of two intervals. They hold at every sample size.
+    the difference of two intervals. They hold at every sample size for independent people; if
+    rows belong together, name the column with ``clusters``.
 
     Parameters
     ----------
@@ -237,6 +238,7 @@ def compare_with(
     geometry = cache(settings.chosen_similarity.geometry)
 
     obstacles: dict[str, str] = {}
+    blind: set[str] = set()
 
     def audited(name: str, access: Access) -> AuditResult:
         """Return the audit of one model on the common points; note what it could not find."""
@@ -252,6 +254,9 @@ def compare_with(
         warnings = (*rates_notes(result), *find_warnings(result))
         obstacle = find_obstacle(result)
         reason = _blind(result, access)
+        # a 0 by construction is right, unless chance or the rows' order changes the answers
+        if reason is not None and not record.answers_at_random:
+            blind.add(name)
         if obstacle is not None and not obstacle.from_answers:
             reason = obstacle.reason
         if reason is not None:
@@ -262,7 +267,7 @@ def compare_with(
         return replace(result, warnings=warnings)
 
     audits = {name: audited(name, one) for name, one in accesses.items()}
-    return Comparison(audits, within, obstacles)
+    return Comparison(audits, within, obstacles, frozenset(blind))
 
 
 def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
@@ -367,6 +372,8 @@ class Comparison(Reportable):
         How much more bias than an earlier model a later one may have.
     obstacles
         Why the audit of a model can find nothing, by the models of which that is so.
+    blind
+        Models among these that cannot tell twins apart: they have no bias by construction.
     settings_taken
         The flags whose values came from a settings file, for the provenance.
 
@@ -389,6 +396,7 @@ class Comparison(Reportable):
     audits: Mapping[str, AuditResult]
     tolerance: float
     obstacles: Mapping[str, str] = field(default_factory=dict)
+    blind: frozenset[str] = field(default=frozenset())
     settings_taken: tuple[str, ...] = field(default=())
 
     @property
@@ -535,7 +543,8 @@ class Comparison(Reportable):
 
         More bias than a model that has none by construction is a finding all the same.
         """
-        empty = second in self.obstacles or (first in self.obstacles and verdict != "worse")
+        is_finding = verdict == "worse" and first in self.blind
+        empty = second in self.obstacles or (first in self.obstacles and not is_finding)
         return NOT_APPLICABLE if empty else verdict
 
     def _law(self, first: str, second: str, level: float) -> SamplingLaw:

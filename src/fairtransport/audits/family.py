@@ -75,6 +75,9 @@ def audit_many(
 ) -> Audits:
     """Audit several models, slices, sensitive features, losses or thresholds at once.
 
+    The verdicts hold together for independent people; if rows belong together, name the column
+    with ``clusters``.
+
     Parameters
     ----------
     X, y

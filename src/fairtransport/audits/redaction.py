@@ -24,6 +24,7 @@ from fairtransport.audits.warnings import find_warnings, list_notes
 from fairtransport.documents.audit import CurvePoint, GroupComparison, Limits, RatesFound
 from fairtransport.errors import InputError, param
 from fairtransport.explain.disclosure import (
+    MAX_FULL_CELLS,
     MAX_HIDDEN,
     MOVED_BOUND,
     Rounding,
@@ -143,7 +144,8 @@ def redact(
 def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     """Return the audit with the few people of small points counted at the largest point.
 
-    None where there are many such people, or none and answers are not known for good.
+    None where there are many such people, or none and answers are not known for good. Refused
+    where there are many, and small points have hardly room for more.
 
     The result depends on which point is the largest, on the counts of the others that have at
     least k people, and on n. If one of the c people at a small point were at the largest one
@@ -154,6 +156,7 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     few = are_few(space.counts, at_least)
     hidden = int(space.counts[few].sum())
     if hidden > MAX_HIDDEN * at_least:
+        _check_room(space.counts[few], at_least)
         return None
     if not record.once_about_everybody:
         if hidden:
@@ -187,6 +190,25 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     )  # fmt: skip
     added = (note for note in result.warnings if note not in own_warnings)
     return replace(counted, warnings=(*find_warnings(counted), *added))
+
+
+def _check_room(counts: IntArray, at_least: int) -> None:
+    """Refuse small points that are so full that their total tells how many people each has.
+
+    Notes
+    -----
+    More than 4k people leave room in c small points for fewer than c(k − 1) − 4k more. So points
+    must have room for 8(k − 1) − 4k more, which eight or fewer never have.
+    """
+    people, room = int(counts.sum()), len(counts) * (at_least - 1)
+    if room - people >= MAX_FULL_CELLS * (at_least - 1) - MAX_HIDDEN * at_least:
+        return
+    msg = (
+        f"{param('share')} must be larger, or left out: {people} people are in {len(counts)} cells "
+        f"of fewer than {at_least}, which hold {room} at most, so that the document could tell how "
+        "many are in each"
+    )
+    raise InputError(msg)
 
 
 def _find_remaining_points(space: SampleSpace, counts: IntArray) -> IntArray:

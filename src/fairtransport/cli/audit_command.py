@@ -65,7 +65,7 @@ def audit(
     --sensitive sex --features income_band,history --delta 0.02
 
     A settings file with tables [[audits]] runs several audits; with 95 % confidence none of their
-    verdicts is wrong.
+    verdicts is wrong, for independent people (else give --clusters).
 
     Parameters
     ----------

@@ -29,6 +29,8 @@ TOLD = 3
 """The statistic is told with both ends of its interval: three roundings of about one number."""
 MAX_HIDDEN = 4
 """So many times the limit are few people in all, whom the largest point of an audit takes in."""
+MAX_FULL_CELLS = 8
+"""So many small cells, or fewer, are too full for a document once more people are in them."""
 MOVED_BOUND = 6
 """So many times the limit's share a bound moves at most when so many people are exchanged: near 1 a
 Clopper–Pearson bound moves by 1.4 times the share of the people."""

@@ -44,6 +44,10 @@ CURVE_POINTS = 400
 MAX_SIMULATIONS = 1_000_000
 ALARM_ERRORS = 3.0
 """Standard errors by which the check may miss the wanted power before a note says so."""
+CASES = (
+    "Cases are independent people; where rows belong together, count the clusters (`clusters` of "
+    "the audit), not the rows."
+)
 NEGLIGIBLE_CHANCE = 1e-4
 """A chance that a plan's percentages do not show."""
 OUTLOOK_POWER = 0.8
@@ -142,8 +146,8 @@ class SamplePlan:
 
     @property
     def words(self) -> str:
-        """The plan in a sentence, and in a second one what the pilot's error leaves open."""
-        return " ".join([self._plan_words, *self._range_words()])
+        """The plan in a sentence, what the pilot's error leaves open, and what a case is."""
+        return " ".join([self._plan_words, *self._range_words(), CASES])
 
     def _range_words(self) -> Iterator[str]:
         """Yield how far the plan may be off because the pilot is a sample itself."""
@@ -199,6 +203,9 @@ def sample_size(
     rng: object = None,
 ) -> SamplePlan:
     """Return how many cases an audit needs to reach its goal with a given power.
+
+    Cases are independent people; where rows belong together (``clusters`` of `audit`), count the
+    clusters, not the rows.
 
     Parameters
     ----------
@@ -274,7 +281,8 @@ def sample_size(
     >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
     >>> print(plan.words)
     With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability 80.3 %
-    if the true value is 0.06.
+    if the true value is 0.06. Cases are independent people; where rows belong together, count the
+    clusters (`clusters` of the audit), not the rows.
     >>> ft.inference.sample_size(value=0.0, delta=0.01, goal="certify").n
     299
     """

@@ -19,6 +19,7 @@ MAX_LINE_CHARACTERS = 120
 """Longer texts from the data are shortened."""
 MISSING = "missing"
 LOSS_NAMES = {"brier": "Brier"}
+FOR_INDEPENDENT = " for independent people"
 ERROR, OUTCOME = "zero-one", "outcome"
 """Losses whose mean is a share of errors, or the mean prediction."""
 SCORE_DIGITS = 3

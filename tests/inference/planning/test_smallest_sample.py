@@ -124,7 +124,9 @@ def test_the_curve_is_exact_and_holds_the_answer():
     assert not plan.curve.error.any()
     assert plan.words == (
         f"With {plan.n} cases, an audit certifies δ-fairness for δ = 0.05 at level 0.05 with "
-        f"probability {100 * plan.achieved:.1f} % if the true value is 0.02."
+        f"probability {100 * plan.achieved:.1f} % if the true value is 0.02. Cases "
+        "are independent people; where rows belong together, count the clusters (`clusters` of the "
+        "audit), not the rows."
     )
 
 

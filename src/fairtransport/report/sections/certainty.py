@@ -78,7 +78,7 @@ def guarantee_meaning(summary: AuditSummary) -> str:
             "answers that are independent of each other."
         )
     if summary.units is None:
-        promise += " Where rows belong together, name the column that says so (`clusters`)."
+        promise += f" {decisions.CLUSTERS_HINT}"
     if summary.guarantee == "finite-sample":
         return f"{promise} Each bound is wrong in at most {wrong} of audits."
     return f"{promise} Each bound is wrong in approximately {wrong} of audits, or in fewer."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.sections.appendix import GLOSSARY
-from fairtransport.report.sections.decisions import counts_people_once
+from fairtransport.report.sections.decisions import counts_people_once, several_hold_if
 from fairtransport.report.sections.finding import CAUTION, worst_swap
 from fairtransport.report.sections.section import Fragment, Section
 from fairtransport.report.tables import (
@@ -22,6 +22,7 @@ from fairtransport.report.tables import (
 )
 from fairtransport.report.text import (
     DOWN,
+    FOR_INDEPENDENT,
     NONE,
     bound,
     decimal,
@@ -102,9 +103,11 @@ def difference_sentence(summary: ComparisonSummary) -> str:
     )
     if difference.lower is None or difference.upper is None:
         return f"{estimate}; what it is in the population cannot be bounded here."
+    whose = "" if summary.units else FOR_INDEPENDENT
     return (
         f"{estimate}; in the population it is between {signed_decimal(difference.lower)} and "
-        f"{signed_decimal(difference.upper)} with {_confidence(summary)}, at every sample size."
+        f"{signed_decimal(difference.upper)} with {_confidence(summary)}{whose}, at every sample "
+        "size."
     )
 
 
@@ -203,17 +206,24 @@ def differences_table(summary: ComparisonSummary) -> Table:
     )
 
 
+def condition_sentence(summary: ComparisonSummary) -> str:
+    """Return what intervals and verdicts rest on."""
+    on_record = not any(one.queried for one in summary.models)
+    return several_hold_if([summary.units], on_record=on_record)
+
+
 def comparison_intervals_sentence(summary: ComparisonSummary) -> str:
     """Return what the intervals of the tables promise."""
     sure = _confidence(summary)
     own = f"The intervals of the models hold together with {sure}."
+    holds = condition_sentence(summary)
     if ends(summary).lower is None:
-        return own
+        return f"{own} {holds}"
     one_pair = len(summary.differences) == 1
     together = "" if one_pair else ", for all pairs together"
     return (
         f"{own} That of a difference is about the same people under both models; it holds with "
-        f"{sure}{together}."
+        f"{sure}{together}. {holds}"
     )
 
 

@@ -51,7 +51,7 @@ from fairtransport.report.text import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtransport.documents.audit import AuditSummary, Value
+    from fairtransport.documents.audit import AuditSummary, SampledUnits, Value
     from fairtransport.documents.comparison import ComparisonSummary
     from fairtransport.explain.decisions import (
         DecisionCase,
@@ -73,6 +73,9 @@ IN_SEVERAL, IN_BOTH = "some are in several of these", "some are in both"
 MAX_NAMED_GROUPS = 3
 RANDOM_SAMPLE = "these {units} are an independent random sample"
 NOT_TRAINED_ON = " and were not used to train the model"
+NOT_TRAINED_ON_ANY = " and were not used to train any of the models"
+OF_POPULATION = " of those it is about"
+CLUSTERS_HINT = "Where rows belong together, name the column that says so (`clusters`)."
 OF_DECISIONS = (
     "A file of decisions can show that the limit is exceeded, not that the decisions stay within "
     "it; asking the model can show both."
@@ -785,16 +788,27 @@ def holds_if(summary: AuditSummary) -> str:
     """Return what bounds and verdict rest on, with the unit that was sampled."""
     if summary.is_about_these:
         return HOLDS_OF_THESE_IF
-    on_record = is_on_record(summary)
-    population = " of those it is about" if on_record else NOT_TRAINED_ON
-    units = summary.units
+    population = OF_POPULATION if is_on_record(summary) else NOT_TRAINED_ON
+    return _sample_condition(summary.units, population)
+
+
+def _sample_condition(units: SampledUnits | None, population: str) -> str:
+    """Return how people have to be drawn, with the unit that was sampled."""
     if units is None:
         return RANDOM_SAMPLE.format(units="people") + population
     if units.has_clusters:
         return RANDOM_SAMPLE.format(units=units.name) + population + units.given
     drawn = f"these people were drawn independently, with chances inverse to {units.column}"
-    trained = "" if on_record else f",{NOT_TRAINED_ON}"
+    trained = "" if population == OF_POPULATION else f",{population}"
     return f"{drawn}{trained}{units.given}"
+
+
+def several_hold_if(units: Sequence[SampledUnits | None], *, on_record: bool) -> str:
+    """Return what bounds and verdicts of several audits rest on, and what to do without it."""
+    population = OF_POPULATION if on_record else NOT_TRAINED_ON_ANY
+    conditions = dict.fromkeys(_sample_condition(one, population) for one in units)
+    hint = "" if all(units) else f" {CLUSTERS_HINT}"
+    return f"Intervals and verdicts hold only if {', and '.join(conditions)}.{hint}"
 
 
 def favourable_text(summary: AuditSummary) -> str | None:

@@ -15,12 +15,13 @@ from fairtransport.documents.verdicts import (
 )
 from fairtransport.report.sections.appendix import GLOSSARY
 from fairtransport.report.sections.certainty import NOT_SAID
-from fairtransport.report.sections.decisions import headline
+from fairtransport.report.sections.decisions import headline, several_hold_if
 from fairtransport.report.sections.finding import confidence, meaning
 from fairtransport.report.sections.moves import moved_sentence, moves_table
 from fairtransport.report.sections.section import Fragment, Section
 from fairtransport.report.tables import Cell, Column, Table, changed_cell, columns_of, people_cell
 from fairtransport.report.text import (
+    FOR_INDEPENDENT,
     NONE,
     decimal,
     for_units,
@@ -33,7 +34,7 @@ from fairtransport.report.text import (
 )
 
 if TYPE_CHECKING:
-    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.documents.audit import AuditSummary, SampledUnits
     from fairtransport.documents.family import FamilySummary, Member
     from fairtransport.report.sections.section import Output
 
@@ -181,24 +182,30 @@ def promise_sentence(summary: FamilySummary) -> str:
     """Return what the verdicts together promise."""
     if all(one.verdict is None for one in summary.members):
         return "Without a threshold δ there are no verdicts."
+    whose = for_units(*_units(summary)) or FOR_INDEPENDENT
     return (
-        f"With {confidence(summary)} confidence no verdict here is wrong{_for_units(summary)}, "
-        "whatever the audits have to do with each other, if the family was declared before the "
-        "data were looked at."
+        f"With {confidence(summary)} confidence no verdict here is wrong{whose}, whatever the "
+        "audits have to do with each other, if the family was declared before the data were looked "
+        "at."
     )
 
 
-def _for_units(summary: FamilySummary) -> str:
-    """Return the units that the audits are about."""
-    return for_units(*(one.units for one in summary.members))
+def _units(summary: FamilySummary) -> list[SampledUnits | None]:
+    """Return the units that each audit is about."""
+    return [one.units for one in summary.members]
+
+
+def condition_sentence(summary: FamilySummary) -> str:
+    """Return what intervals and verdicts rest on."""
+    return several_hold_if(_units(summary), on_record=not summary.queried)
 
 
 def intervals_sentence(summary: FamilySummary) -> str:
     """Return what the intervals together promise."""
     return (
         f"The intervals hold for all audits together with {confidence(summary)} confidence"
-        f"{_for_units(summary)}; an audit that is applicable is certified exactly if its interval "
-        "ends at δ or below."
+        f"{for_units(*_units(summary))}; an audit that is applicable is certified exactly if its "
+        f"interval ends at δ or below. {condition_sentence(summary)}"
     )
 
 
@@ -253,7 +260,7 @@ def family_fragment(summary: FamilySummary) -> Fragment:
         lead=counts_sentence(summary),
         table=members_table(summary),
         caption=CAPTION,
-        footer=promise_sentence(summary),
+        footer=f"{promise_sentence(summary)} {condition_sentence(summary)}",
     )
 
 
