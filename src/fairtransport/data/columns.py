@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import filterfalse, pairwise
 from math import isfinite, isinf
@@ -152,7 +152,10 @@ def encode_series(series: nw.Series[IntoSeries]) -> CodedColumn:
             return encode(array, mask, categories)
     if series.dtype == nw.String and series.implementation.is_pandas_like():
         return _encode_text(series.to_pandas())
-    column = encode(object_array(series.to_list()), mask, categories)
+    values = series.to_list()
+    if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
+        values = list(map(exact_moment, values))
+    column = encode(object_array(values), mask, categories)
     return replace(column, is_ordered=isinstance(series.dtype, nw.Enum))
 
 
@@ -371,6 +374,7 @@ def check_not_missing(
 
 def plain_values(who: str, values: list[Value]) -> list[Value]:
     """Return plain values, None if missing; ``who`` names the column in messages."""
+    values = list(map(exact_moment, values))
     if len(values) == 1 and is_hashable(values[0]):
         return [plain_value(who, values[0])]
     try:
@@ -406,6 +410,19 @@ def plain_value(who: str, value: object) -> Value:
     elif not isinstance(value, date | time | timedelta):
         raise _single_value_error(who, value)
     return value
+
+
+def exact_moment(value: Value) -> Value:
+    """Return a moment with a zone as pandas has it; other values as they are.
+
+    Python's own are equal in the hour that clocks repeat in autumn.
+    """
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        return value
+    import pandas as pd
+
+    moment: Value = pd.Timestamp(value)
+    return moment
 
 
 def is_nonfinite(value: object) -> bool:
