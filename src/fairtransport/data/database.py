@@ -30,7 +30,7 @@ from fairtransport.data.columns import (
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     import pandas as pd
 
@@ -102,11 +102,15 @@ class Database:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table in SQL: all rows, and the table to count with its column of multiplicities."""
+    """A table in SQL: all rows, and the table to count with its column of multiplicities.
+
+    ``texts`` gives the table in which a column holds the words of a text file.
+    """
 
     rows: str
     count_table: str
     times: str | None = None
+    texts: Callable[[str], str] | None = None
 
 
 def duckdb_path(path: Path) -> str:
