@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from fairtransport.similarity.base import (
     check_mapping,
     check_profile_columns,
     get_numeric_values,
+    keep_entry,
+    keep_name,
     label_columns,
     tie_breaking_codes,
 )
@@ -100,6 +102,14 @@ class IgnoreSensitive(BaseSimilarity):
             cost=self._within_tolerance(space) if self.tolerance else ZeroCost(),
             targets=None if complete else space.targets,
             profiles=tie_breaking_codes(space),
+        )
+
+    def on_column(self, column: str) -> Self:
+        """Return the similarity of people who differ in one column alone."""
+        return replace(
+            self,
+            exact=keep_name(self.exact, column),
+            tolerance=keep_entry(self.tolerance, column),
         )
 
     def describe(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from fairtransport.similarity.base import (
     check_profile_columns,
     get_numeric_values,
     is_numeric,
+    keep_entry,
+    keep_name,
     label_columns,
 )
 from fairtransport.similarity.encoding import one_hot
@@ -127,6 +129,15 @@ class MixedTabular(BaseSimilarity):
         coordinates = coordinates if coordinates.shape[1] else np.zeros((space.size, 1))
         return build_euclidean(space, coordinates, (*exact, *label_columns(space)))
 
+    def on_column(self, column: str) -> Self:
+        """Return the similarity of people who differ in one column alone."""
+        return replace(
+            self,
+            scales=keep_entry(self.scales, column),
+            mismatch=keep_entry(self.mismatch, column),
+            exact=keep_name(self.exact, column),
+        )
+
     def cost_table(self, space: SampleSpace | None = None) -> list[dict[str, str]]:
         """Return the cost of a change in each column, one row per column.
 
@@ -202,8 +213,9 @@ class MixedTabular(BaseSimilarity):
         ):  # fmt: skip
             check_profile_columns(parameter, names, space)
         scales, mismatch = dict(self.scales), dict(self.mismatch)
+        with_rule = {*scales, *mismatch, *exact, *space.sensitive}
         for column in space.profile:
-            if column in {*scales, *mismatch, *exact, *space.sensitive}:
+            if column in with_rule:
                 continue
             numeric = is_numeric(space.columns[column].levels)
             default = self.default_scale if numeric else self.default_mismatch
