@@ -53,7 +53,7 @@ TEXTS = {"a.csv": csv_text, "a.jsonl": json_lines, "a.json": json_list}
         [LARGE, LARGE + 1] * 4,
         [0.5, 2**53, 2**53 + 1],
         [-0.5, -(2**53), -(2**53) - 1],
-        [1, LARGE],
+        [1, LARGE + 1],
     ],
     ids=["beside small", "alone", "beside fractions", "negative", "one"],
 )
@@ -72,7 +72,7 @@ def test_repeated_lines_are_read_again_too(tmp_path):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_large_floats_of_a_text_stay(tmp_path, name):
-    numbers = ["0.5", "1e20", "1.5E+300", "100000000000000000000.0", 2**53, 2**60, "3.0"]
+    numbers = ["0.5", "1e20", "1.5E+300", "100000000000000000000.0", LARGE, 2**53, 2**60, "3.0"]
     (tmp_path / name).write_text(TEXTS[name](numbers))
     space = build_space(tmp_path / name, sensitive_features="g")
     assert space.columns["x"].levels.tolist() == [0.5, 3.0, 2.0**53, 2.0**60, 1e20, 1.5e300]
