@@ -549,7 +549,7 @@ def _typed_partitions(
     """Return the values of partitions in SQL, with the types that a CSV file would give them."""
     file = database.folder / "partitions.csv"
     with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.writer(opened, lineterminator="\n")
+        writer = csv.writer(opened)
         # a number before them, as an empty line would be no row
         writer.writerow(["", *names])
         writer.writerows([at, *values] for at, values in enumerate(partitions))
