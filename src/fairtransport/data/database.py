@@ -47,7 +47,7 @@ class Database:
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self.paths = tuple(paths)
         self.folder = Path(mkdtemp(prefix="fairtransport-"))
-        finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self._remove_folder = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     @cached_property
     def _connection(self) -> Any:
@@ -66,6 +66,12 @@ class Database:
         connection.execute(f"SET allowed_directories = {quote_texts([str(self.folder)])}")
         connection.execute("SET enable_external_access = false")
         return connection
+
+    def close(self) -> None:
+        """Close the connection with its threads, and remove the folder."""
+        if "_connection" in vars(self):
+            self._connection.close()
+        self._remove_folder()
 
     def run(self, statement: str) -> Any:
         """Run a statement and return its open result."""

@@ -113,6 +113,11 @@ class FileSource:
         """The database that counts the files."""
         return Database(self.shards.paths)
 
+    def close(self) -> None:
+        """Close the database, which errors with their frames would keep open."""
+        if "database" in vars(self):
+            self.database.close()
+
     @property
     def library(self) -> str:
         """The data frame library in which tables are returned: pandas."""
