@@ -75,20 +75,24 @@ class Plain:
         return ones(points)
 
 
-def failing(name):
+def failing(name, error=RuntimeError):
     """Return a model of which reading an attribute fails."""
 
     def fail(_):
         msg = "boom"
-        raise RuntimeError(msg)
+        raise error(msg)
 
     return type("Failing", (Plain,), {name: property(fail)})()
 
 
+@pytest.mark.parametrize("error", [RuntimeError, GeneratorExit, StopIteration, SystemExit])
 @pytest.mark.parametrize("name", ["feature_names_in_", "predict", "classes_", "steps"])
-def test_models_whose_attributes_fail(name):
-    with pytest.raises(ModelError, match="failed when its attributes were read: RuntimeError"):
-        audited(model=failing(name))
+def test_models_whose_attributes_fail(name, error):
+    sentence = f"failed when its attributes were read: {error.__name__}"
+    with pytest.raises(ModelError, match=sentence):
+        audited(model=failing(name, error))
+    with pytest.raises(KeyboardInterrupt):
+        audited(model=failing(name, KeyboardInterrupt))
 
 
 @pytest.mark.parametrize("error", [RuntimeError, GeneratorExit, StopIteration, SystemExit])
