@@ -325,6 +325,18 @@ def test_code_from_nowhere_has_no_identity(tmp_path):
             ft.access.logged(model, tmp_path / "a.sqlite")
 
 
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit, GeneratorExit, KeyboardInterrupt])
+def test_a_model_whose_content_cannot_be_told_has_no_identity(error, tmp_path):
+    class Odd(LogisticRegression):
+        def __reduce_ex__(self, protocol):
+            raise error
+
+    model = Odd().fit(PEOPLE[["x"]], PEOPLE["good"])
+    expected = error if error is KeyboardInterrupt else InputError
+    with pytest.raises(expected, match=None if error is expected else "cannot be hashed"):
+        ft.access.logged(model, tmp_path / "a.sqlite")
+
+
 def test_two_who_write_at_the_same_time_agree(tmp_path):
     log, system = QueryLog(tmp_path / "a.sqlite"), System("box", ("x",), "label")
     kept, start = {}, threading.Barrier(4)

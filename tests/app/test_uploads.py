@@ -4,12 +4,15 @@ import asyncio
 import tempfile
 from pathlib import Path
 
+import duckdb
 import pytest
 from starlette.datastructures import Headers
 
 from fairtransport.app import uploads
+from fairtransport.app.form import Table
 from fairtransport.app.uploads import read_form
-from fairtransport.errors import InputError
+from fairtransport.data.database import Database
+from fairtransport.errors import DataError, InputError
 from tests.app.conftest import BOUNDARY, multipart
 
 FORM = f"multipart/form-data; boundary={BOUNDARY}"
@@ -164,3 +167,26 @@ def test_two_gigabytes_without_scripting_are_refused_and_never_held(own_app):
     assert "got 2.0 GB; give its path instead" in said
     assert most < 600_000  # kilobytes
     assert list(own_app.folder.glob("*/*")) == []
+
+
+def test_a_file_that_cannot_be_read_leaves_no_database_open(tmp_path, monkeypatch):
+    spilled = tmp_path / "temporary"
+    spilled.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spilled))
+    closed = []
+    close = Database.close
+    monkeypatch.setattr(Database, "close", lambda base: closed.append(base) or close(base))
+    (tmp_path / "bad.csv").write_text("a,b\n1\n")
+    (tmp_path / "good.csv").write_text("a,b\n1,2\n")
+
+    # the error is kept, with the frames that it went through
+    with pytest.raises(DataError) as error:
+        _ = Table(tmp_path / "bad.csv", "bad.csv").overview
+    assert Table(tmp_path / "good.csv", "good.csv").overview.rows == 1
+
+    assert error.value
+    assert not [*spilled.iterdir()]
+    for database in closed:
+        with pytest.raises(duckdb.ConnectionException):
+            database.run("SELECT 1")
+    assert len(closed) == 2

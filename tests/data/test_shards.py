@@ -180,6 +180,14 @@ def test_folders_of_partitions_tell_columns(by, writer, tmp_path):
     assert digest(tmp_path / "cases" / "**" / "*.parquet") == digest(one)
 
 
+def test_folder_names_may_stand_for_line_breaks(tmp_path):
+    people = PEOPLE.drop(columns="race")
+    for name in ("x%0D1", "y", "z%0A%222%22"):
+        written(people, tmp_path / f"race={name}" / "a.parquet")
+    space = build_space(tmp_path, sensitive_features="race", missing="level")
+    assert space.columns["race"].levels.tolist() == ["x\r1", "y", 'z\n"2"']
+
+
 def test_folders_above_the_given_one_tell_nothing(tmp_path):
     written(PEOPLE, tmp_path / "race=z" / "year=1" / "a.parquet")
     for path in ("race=z/year=1", "race=z/year=1/*.parquet", "race=z/year=1/a.parquet"):

@@ -1,5 +1,6 @@
 """All moves as a file, and how many of them documents list."""
 
+import csv
 import io
 import json
 import re
@@ -149,10 +150,21 @@ def test_a_table_without_a_place_for_it_is_a_sentence():
 
 
 def test_text_that_a_spreadsheet_would_run_is_no_formula():
-    texts = ["=1+1", "+49", "-1", "@SUM(A1)", "\t=1", "plain", ""]
-    columns = {"from_x": texts, "=name": range(7), "people": [-1.0] * 7}
+    texts = ["=1+1", "+49", "-1", "@SUM(A1)", "\t=1", "\n=1", "\r=1", "plain", ""]
+    columns = {"from_x": texts, "=name": range(9), "people": [-1.0] * 9}
     table = pd.read_csv(io.BytesIO(encode_moves(Path("moves.csv"), columns, ())), dtype=str,
                         keep_default_na=False)  # fmt: skip
-    assert table["from_x"].tolist() == [*(f"'{text}" for text in texts[:5]), "plain", ""]
+    assert table["from_x"].tolist() == [*(f"'{text}" for text in texts[:7]), "plain", ""]
     assert "'=name" in table.columns
     assert set(table["people"]) == {"-1.0"}
+
+
+@pytest.mark.parametrize("text", ["x\r=1+1", "x\n=1+1", "x\r\n=1+1", 'x"\r=1+1'])
+def test_a_value_of_several_lines_stays_one_cell(text):
+    data = encode_moves(Path("moves.csv"), {"from_x": [text, "y"], f"to_{text}": [1, 2]}, ())
+    header, *rows = csv.reader(io.StringIO(data.decode(), newline=""))
+    assert header == ["from_x", f"to_{text}"]
+    assert rows == [[text, "1"], ["y", "2"]]
+    table = pd.read_csv(io.BytesIO(data))
+    assert table["from_x"].tolist() == [text, "y"]
+    assert table.columns.tolist() == header

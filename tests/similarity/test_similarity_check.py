@@ -1,12 +1,15 @@
 """What a similarity calls comparable, in words and figures."""
 
 import json
+from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import fairtransport as ft
+from fairtransport.data.columns import CodedColumn
 from fairtransport.similarity import Custom, IgnoreSensitive, MixedTabular, SensitiveSubspace, check
 
 RNG = np.random.default_rng(5)
@@ -110,3 +113,56 @@ def test_the_document_and_the_report_tell_it_and_a_shared_one_does_not(tmp_path)
     assert len(document["similarity_check"]["pairs"]) == 8
     assert "Who counts as comparable" in page
     assert result.document(5).similarity_check is None
+
+
+@dataclass(eq=False)
+class WholeRows(MixedTabular):
+    """Prices a change as a similarity of its own does: with a geometry over all columns."""
+
+
+@dataclass
+class WholeBlocks(IgnoreSensitive):
+    """The same of free moves."""
+
+
+@pytest.mark.parametrize(
+    ("whole", "similarity"),
+    [
+        (WholeRows, STATED),
+        (WholeRows, MixedTabular(scales={"age": 3}, mismatch={"sex": 2.0}, exact="job")),
+        (WholeRows, MixedTabular(default_scale=2, default_mismatch=1)),
+        (WholeBlocks, IgnoreSensitive()),
+        (WholeBlocks, IgnoreSensitive(tolerance={"age": 2})),
+        (WholeBlocks, IgnoreSensitive(exact=["sex"])),
+    ],
+)
+def test_a_change_costs_the_same_by_its_column_alone(whole, similarity):
+    expected = whole(**similarity.get_params())
+
+    for label in (None, "good"):
+        people = PEOPLE if label else PEOPLE[PROFILE]
+        summaries = [check(one, people, label, sensitive_features="sex", budget=0.1)
+                     for one in (similarity, expected)]  # fmt: skip
+        assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize("similarity", [IgnoreSensitive(), MixedTabular(default_scale=1)])
+def test_work_grows_in_proportion_to_the_columns(similarity, monkeypatch):
+    work = Counter()
+    take = CodedColumn.take
+
+    def count_take(column, rows):
+        work["columns"] += 1
+        return take(column, rows)
+
+    monkeypatch.setattr(CodedColumn, "take", count_take)
+
+    def count_columns(size):
+        numbers = RNG.integers(0, 3, (8, size))
+        people = pd.DataFrame(numbers, columns=[f"c{at}" for at in range(size)])
+        work.clear()
+        check(similarity, people.assign(g=["a", "b"] * 4), sensitive_features="g", pairs=0)
+        return work["columns"]
+
+    few, many = count_columns(20), count_columns(80)
+    assert many <= 4 * few

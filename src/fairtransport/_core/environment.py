@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,17 @@ if TYPE_CHECKING:
 
 
 def check_environment() -> None:
-    """Check the variable that a part of NumPy reads as a number, or fails, when it is loaded."""
+    """Check the variable that a part of NumPy reads as a date, or fails, when it is loaded."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
     try:
-        int(epoch)
-    except ValueError:
+        time.gmtime(int(epoch))
+    except (ValueError, OverflowError, OSError):
         from fairtransport.errors import InputError
 
-        msg = f"the variable SOURCE_DATE_EPOCH must be a whole number, got {epoch[:60]!r}"
+        msg = (
+            "the variable SOURCE_DATE_EPOCH must be the whole number of seconds from 1970 to a "
+            f"date, got {epoch[:60]!r}"
+        )
         raise InputError(msg) from None
 
 

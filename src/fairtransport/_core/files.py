@@ -312,7 +312,7 @@ def user_cache_folder(owner: str) -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"), owner)
 
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def escape_formula(value: object) -> object:

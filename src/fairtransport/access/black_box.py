@@ -761,9 +761,9 @@ def _access_model(model: object, loss: Loss) -> Access:
         for layer in layers(access.box):
             if isinstance(layer, Estimator):
                 layer.check_method(loss.needs)
-    except (FairtransportError, MemoryError):
+    except (FairtransportError, MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # even what ends a program
         msg = (
             f"the model of class {type(model).__name__} failed when its attributes were read: "
             f"{describe_error(error)}"
@@ -826,7 +826,9 @@ def _hash_estimator(box: Estimator) -> str:
     try:
         content = pickle.dumps(box.model, protocol=2, fix_imports=False)
         digest = joblib.hash(box.model, hash_name="sha1")
-    except Exception as error:
+    except (MemoryError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # even what ends a program
         msg = (
             f"{param('queries.log')} needs a model with an identity, and {box.name} cannot be "
             "hashed "

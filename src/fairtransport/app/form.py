@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -596,7 +597,8 @@ class Table:
     @cached_property
     def overview(self) -> FilePreview:
         """Its columns and how many rows it has; the database that reads them is closed again."""
-        return preview_file(FileSource(self.path))
+        with closing(FileSource(self.path)) as source:
+            return preview_file(source)
 
     @property
     def columns(self) -> tuple[ColumnPreview, ...]:

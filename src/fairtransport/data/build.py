@@ -283,6 +283,8 @@ def _add_reference(
     columns = {
         name: merge_columns(sample.columns[name], reference.columns[name]) for name in roles.points
     }
+    for name, column in columns.items():
+        check_usable(name, column)
     nobody = np.zeros(len(reference.counts), np.int64)
     merged, inverse = merge_rows(columns, np.r_[sample.counts, nobody])
     # the reference says who could occur, not how often: its rows are targets but not people

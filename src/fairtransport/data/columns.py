@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import filterfalse, pairwise
 from math import isfinite, isinf
@@ -34,6 +34,9 @@ NONFINITE_WORDS = ("inf", "infinity", "nan")
 """Spellings of infinite numbers and NaN."""
 INTEGER_RANGE = range(-(2**63), 2**64)
 """Integers that fit into 64 bits, signed or unsigned."""
+MAX_EXACT = 2**53
+"""Up to here floats hold all whole numbers."""
+ROUNDING_ADVICE = "make text of them, or leave the column out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +107,9 @@ def encode(
     """Encode an array of values over its sorted distinct levels."""
     present: Any = values[~missing]
     if len(present) and all(isinstance(value, Decimal) for value in present):
-        present = present.astype(float)  # numbers, as DuckDB reads them from files
+        floats = present.astype(float)  # numbers, as DuckDB reads them from files
+        # `check_usable` refuses different ones that are one float
+        present = floats if len(set(floats.tolist())) == len(set(present.tolist())) else present
     if present.dtype.kind == "f":
         present = present + 0.0  # of -0.0 and 0.0, engines keep whichever comes first
     codes = np.full(len(values), MISSING, np.int64)
@@ -152,7 +157,10 @@ def encode_series(series: nw.Series[IntoSeries]) -> CodedColumn:
             return encode(array, mask, categories)
     if series.dtype == nw.String and series.implementation.is_pandas_like():
         return _encode_text(series.to_pandas())
-    column = encode(object_array(series.to_list()), mask, categories)
+    items = series.to_list()
+    if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
+        items = list(map(exact_moment, items))
+    column = encode(object_array(items), mask, categories)
     return replace(column, is_ordered=isinstance(series.dtype, nw.Enum))
 
 
@@ -170,7 +178,8 @@ def _encode_text(series: pd.Series[str]) -> CodedColumn:
 def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:
     """Concatenate columns."""
     columns = [first, *others]
-    if all(one.levels.dtype.kind in "if" and len(one.levels) for one in columns):
+    kinds = {one.levels.dtype.kind if len(one.levels) else "" for one in columns}
+    if kinds in ({"i"}, {"f"}) or (kinds == {"i", "f"} and all(map(_are_exact, columns))):
         return _merge_numbers(columns)
     levels = first.levels
     # equal levels may be bins, which have an order of their own
@@ -178,6 +187,12 @@ def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:
         levels = sort_levels([level for one in columns for level in one.levels.tolist()])
     codes = np.concatenate([one.with_levels(levels).codes for one in columns])
     return CodedColumn(levels, codes, first.categories)
+
+
+def _are_exact(column: CodedColumn) -> bool:
+    """Return whether the numbers of a column stay the same as floats."""
+    levels = column.levels
+    return levels.dtype.kind == "f" or -MAX_EXACT <= levels[0] <= levels[-1] <= MAX_EXACT
 
 
 def _merge_numbers(columns: Sequence[CodedColumn]) -> CodedColumn:
@@ -200,7 +215,9 @@ def sort_levels(values: list[Value]) -> Values:
     except TypeError:
         ordered = sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
     if ordered and all(type(value) in (bool, int, float) for value in ordered):
-        return np.array(ordered)
+        array = np.array(ordered)
+        if array.dtype.kind != "f" or array.tolist() == ordered:  # not rounded
+            return array
     return object_array(ordered)
 
 
@@ -317,6 +334,7 @@ def bin_values(column: str, values: Sequence[Value], edges: Sequence[float]) -> 
 
 def check_usable(name: str, column: CodedColumn) -> None:
     """Check that a column holds finite real numbers or valid text."""
+    _check_not_merged(name, column)
     if column.levels.dtype.kind in "biuUSM":
         return
     if column.levels.dtype.kind == "f" and np.isfinite(column.levels).all():
@@ -337,6 +355,32 @@ def check_usable(name: str, column: CodedColumn) -> None:
     if endless and all(_is_number(word) for word in words):
         msg = f"the column {name!r} must hold finite numbers, got {endless[0]!r}"
         raise DataError(msg)
+
+
+def _check_not_merged(name: str, column: CodedColumn) -> None:
+    """Check that no two numbers of a column become one where the column becomes floats."""
+    kind, levels = column.levels.dtype.kind, column.levels
+    if kind == "O":
+        types = set(map(type, levels.tolist()))
+        if types <= {bool, int} or not types <= {bool, int, float, Decimal}:
+            return
+        floats = np.array([float(Decimal(level)) for level in levels.tolist()])
+    elif kind in "iu" and column.has_missing:
+        floats = levels.astype(np.float64)
+    else:
+        return
+    for place in np.flatnonzero(floats[1:] == floats[:-1])[:1]:
+        first, second = levels[place : place + 2].tolist()
+        raise merging_error(name, f", as {first} and {second} do")
+
+
+def merging_error(name: str, examples: str = "") -> DataError:
+    """Return the error for a column of numbers that floats cannot tell apart."""
+    msg = (
+        f"the column {name!r} holds different numbers that become one as floats{examples}; "
+        f"{ROUNDING_ADVICE}"
+    )
+    return DataError(msg)
 
 
 def check_not_mixed(name: str, levels: list[Value]) -> None:
@@ -393,6 +437,7 @@ def check_not_missing(
 
 def plain_values(who: str, values: list[Value]) -> list[Value]:
     """Return plain values, None if missing; ``who`` names the column in messages."""
+    values = list(map(exact_moment, values))
     if len(values) == 1 and is_hashable(values[0]):
         return [plain_value(who, values[0])]
     try:
@@ -422,12 +467,33 @@ def plain_value(who: str, value: object) -> Value:
             msg = f"{who} must hold whole numbers of 64 bits, got {_format_bits(value)}"
             raise DataError(msg)
     elif isinstance(value, float | Decimal):
-        if isinf(value):
-            msg = f"{who} must hold finite numbers, got {short_repr(float(value))}"
-            raise DataError(msg)
+        _check_number(who, value)
     elif not isinstance(value, date | time | timedelta):
         raise _single_value_error(who, value)
     return value
+
+
+def _check_number(who: str, value: float | Decimal) -> None:
+    """Check that a number is finite, and that no other one becomes the same float."""
+    if isinf(value):
+        msg = f"{who} must hold finite numbers, got {short_repr(float(value))}"
+        raise DataError(msg)
+    if isinstance(value, Decimal) and Decimal(repr(float(value))) != value:
+        msg = f"{who} must hold numbers of at most 15 digits, got {short_repr(value)}"
+        raise DataError(msg)
+
+
+def exact_moment(value: Value) -> Value:
+    """Return a moment with a zone as pandas has it; other values as they are.
+
+    Python's own are equal in the hour that clocks repeat in autumn.
+    """
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        return value
+    import pandas as pd
+
+    moment: Value = pd.Timestamp(value)
+    return moment
 
 
 def is_nonfinite(value: object) -> bool:

@@ -30,7 +30,7 @@ from fairtransport.data.columns import (
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     import pandas as pd
 
@@ -47,7 +47,7 @@ class Database:
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self.paths = tuple(paths)
         self.folder = Path(mkdtemp(prefix="fairtransport-"))
-        finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self._remove_folder = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     @cached_property
     def _connection(self) -> Any:
@@ -66,6 +66,12 @@ class Database:
         connection.execute(f"SET allowed_directories = {quote_texts([str(self.folder)])}")
         connection.execute("SET enable_external_access = false")
         return connection
+
+    def close(self) -> None:
+        """Close the connection with its threads, and remove the folder."""
+        if "_connection" in vars(self):
+            self._connection.close()
+        self._remove_folder()
 
     def run(self, statement: str) -> Any:
         """Run a statement and return its open result."""
@@ -102,11 +108,15 @@ class Database:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table in SQL: all rows, and the table to count with its column of multiplicities."""
+    """A table in SQL: all rows, and the table to count with its column of multiplicities.
+
+    ``texts`` gives the table in which a column holds the words of a text file.
+    """
 
     rows: str
     count_table: str
     times: str | None = None
+    texts: Callable[[str], str] | None = None
 
 
 def duckdb_path(path: Path) -> str:

@@ -19,7 +19,13 @@ from fairtransport._core.files import is_file, is_folder
 from fairtransport._core.validation import short_repr, shorten
 from fairtransport.data import text_files
 from fairtransport.data.arrow_schema import find_durations
-from fairtransport.data.columns import CodedColumn, is_text, object_array
+from fairtransport.data.columns import (
+    MAX_EXACT,
+    CodedColumn,
+    is_text,
+    merging_error,
+    object_array,
+)
 from fairtransport.data.database import (
     Database,
     Relation,
@@ -37,10 +43,11 @@ from fairtransport.data.sample_space import native_frame
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import narwhals as nw
 
+    from fairtransport._core.validation import Values
     from fairtransport.data.columns import Bins
 
 
@@ -68,14 +75,14 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 # the whole file, as the last value counts for the type of its column too
 READ_JSON = (
     "read_json({}, hive_partitioning = false, format = '{}', sample_size = -1, "
-    "maximum_sample_files = {}, union_by_name = true)"
+    "maximum_sample_files = {}, union_by_name = true{})"
 )
 # without DuckDB's partitions: it would also read those above the user's folder
 READ_PARQUET = "read_parquet({}, hive_partitioning = false, union_by_name = {})"
 TIME_KINDS = ("DATE", "TIMESTAMP")
 """Beginnings of the types of times that Python can hold from the year 1 to 9999."""
-WIDE_KINDS = ("DOUBLE", "HUGEINT", "UHUGEINT", "DECIMAL")
-"""Types that are fetched as floats."""
+WIDE_KINDS = ("HUGEINT", "UHUGEINT", "DECIMAL")
+"""Types that are fetched as floats, of which not all are floats."""
 WIDENABLE_KINDS = ("VARCHAR", "INTEGER", "BIGINT", "DOUBLE")
 """Types that can be combined with a column without values, which DuckDB reads as integers."""
 
@@ -99,6 +106,11 @@ class FileSource:
     def database(self) -> Database:
         """The database that counts the files."""
         return Database(self.shards.paths)
+
+    def close(self) -> None:
+        """Close the database, which errors with their frames would keep open."""
+        if "database" in vars(self):
+            self.database.close()
 
     @property
     def library(self) -> str:
@@ -151,16 +163,8 @@ class FileSource:
         if kind.startswith(TIME_KINDS) and any(isinstance(level, int) for level in levels.tolist()):
             msg = f"the column {name!r} holds times before the year 1 or after 9999; {advice}"
             raise DataError(msg)
-        if levels.dtype.kind == "f" and kind.startswith(WIDE_KINDS) and len(levels):
-            # a number beyond 64 bits in a text is read as a float; among smaller ones it is one
-            is_wide = kind != "DOUBLE" or self.shards.kind != ".parquet"
-            numbers = levels.astype(np.float64)
-            if is_wide and np.abs(numbers).min() >= 2.0**53:
-                msg = (
-                    f"the column {name!r} holds whole numbers beyond 64 bits, of which some would "
-                    f"be taken for others; {advice}"
-                )
-                raise DataError(msg)
+        if levels.dtype.kind == "f":
+            self._check_not_rounded(name, kind, levels)
         if self.shards.kind in TEXT_KINDS and levels.dtype == object:
             open_quotes = [
                 level for level in levels.tolist()
@@ -173,6 +177,24 @@ class FileSource:
                     f"{short_repr(open_quotes[0])}"
                 )
                 raise DataError(msg)
+
+    def _check_not_rounded(self, name: str, kind: str, levels: Values) -> None:
+        """Check that the numbers of a column are floats, and not only read as such."""
+        column, table = quote_name(name), self.relation.count_table
+        if kind.startswith(WIDE_KINDS):
+            distinct = self.fetch(
+                f"SELECT count(DISTINCT {column}) AS exact, "  # noqa: S608
+                f"count(DISTINCT {column}::DOUBLE) AS rounded FROM {table}"
+            )
+            if distinct["exact"][0] != distinct["rounded"][0]:
+                raise merging_error(name)
+        if self.relation.texts is not None and np.abs(levels).max(initial=0) >= MAX_EXACT:
+            words = self.fetch(
+                f"SELECT DISTINCT {column} AS word FROM {self.relation.texts(name)} "  # noqa: S608
+                f"WHERE abs(TRY_CAST({column} AS DOUBLE)) >= {MAX_EXACT} "
+                f"AND regexp_full_match({column}, '\\s*-?\\d+\\s*')"
+            )["word"].tolist()
+            text_files.check_not_rounded(name, words)
 
     def table(self) -> nw.DataFrame[Any]:
         """Return all rows in their order, with the same values as `count`."""
@@ -401,16 +423,26 @@ def json_relation(database: Database, shards: Shards) -> Relation:
     form = "auto" if shards.kind == ".json" else "newline_delimited"
     if len(shards.paths) > 1:
         _check_same_columns(database, shards.paths, form)
-    reader = READ_JSON.format(quote_texts(shards.locations), form, len(shards.paths))
-    return Relation(reader, reader)
+    reader = _json_reader(shards.locations, form)
+    return Relation(
+        reader, reader, texts=lambda name: _json_reader(shards.locations, form, {name: "VARCHAR"})
+    )
+
+
+def _json_reader(
+    locations: Sequence[str], form: str, kinds: Mapping[str, str] | None = None
+) -> str:
+    """Return the SQL that reads JSON files, or some of their columns in types of their own."""
+    columns = ", ".join(f"{quote_text(name)}: '{kind}'" for name, kind in (kinds or {}).items())
+    chosen = f", columns = {{{columns}}}" if kinds else ""
+    return READ_JSON.format(quote_texts(locations), form, len(locations), chosen)
 
 
 def _check_same_columns(database: Database, paths: Sequence[Path], form: str) -> None:
     """Check that all files have the same columns."""
     filled = [path for path in paths if path.stat().st_size]
     names = {
-        path: database.kinds(f"FROM {READ_JSON.format(quote_texts([duckdb_path(path)]), form, 1)}")
-        for path in filled
+        path: database.kinds(f"FROM {_json_reader([duckdb_path(path)], form)}") for path in filled
     }
     for path in filled[1:]:
         text_files.check_same_columns(filled[0], names[filled[0]], path, names[path])
@@ -516,12 +548,15 @@ def _typed_partitions(
     """Return the values of partitions in SQL, with the types that a CSV file would give them."""
     file = database.folder / "partitions.csv"
     with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.writer(opened, lineterminator="\n")
+        writer = csv.writer(opened)
         # a number before them, as an empty line would be no row
         writer.writerow(["", *names])
         writer.writerows([at, *values] for at, values in enumerate(partitions))
     dialect = text_files.Dialect.detect(database, file)
     kinds = [column["type"] for column in dialect.columns[1:]]
+    for name, kind, values in zip(names, kinds, zip(*partitions, strict=True), strict=True):
+        if kind == "DOUBLE":
+            text_files.check_not_rounded(name, filter(None, values))
     rows = database.run(f"FROM {dialect.reader([duckdb_path(file)])}").fetchall()
     file.unlink()
     return [

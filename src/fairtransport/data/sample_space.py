@@ -381,7 +381,8 @@ def _series_data(name: str, column: CodedColumn, library: str) -> Any:
     if levels.dtype == object and 0 < len(levels) < len(column.codes):
         plain = [*levels.tolist(), *([None] if column.has_missing else [])]
         series = nw.new_series(name, plain, backend=cast("EagerAllowed", library))
-        return nw.maybe_reset_index(series[column.ranks])
+        # of narwhals' own series, pandas makes an array, in which times lose their zone
+        return nw.maybe_reset_index(series[column.ranks]).to_native()
     values = column.values()
     # text and mixed values as lists: some libraries treat object arrays as opaque
     return values.tolist() if values.dtype == object else values

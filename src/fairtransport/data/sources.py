@@ -18,6 +18,7 @@ from fairtransport.data.columns import (
     check_usable,
     encode_series,
     is_text,
+    merging_error,
     plain_list,
 )
 from fairtransport.data.files import FILE_KINDS, FileSource
@@ -210,6 +211,7 @@ class FrameSource:
         numeric = {name for name, kind in schema.items() if kind.is_numeric()}
         nested = {name for name, kind in schema.items() if kind.is_nested()}
         database.check_types(schema, numeric, nested, names, bins, counts)
+        self._check_not_merged([name for name in names if name not in bins])
         weight = nw.lit(1) if counts is None else nw.col(counts)
         usable = weight.is_between(0, database.MAX_TOTAL_PEOPLE)
         if counts is not None:
@@ -246,6 +248,22 @@ class FrameSource:
             columns, table[count].to_numpy(), table[bad].to_numpy(), bins, counts
         )
         return database.merge_rows(points.columns, points.counts)[0] if is_wide else points
+
+    def _check_not_merged(self, names: Sequence[str]) -> None:
+        """Check numbers that remote engines return as floats."""
+        import narwhals as nw
+
+        schema = self.frame.collect_schema()
+        wide = nw.Decimal, nw.Int128, nw.UInt128
+        for name in names:
+            if isinstance(schema[name], wide) and not isinstance(self.frame, nw.DataFrame):
+                number = nw.col(name)
+                distinct = self.frame.select(
+                    number.n_unique(), number.cast(nw.Float64).n_unique().alias(f"{name}_")
+                )
+                exact, rounded = collect_frame(distinct).row(0)
+                if exact != rounded:
+                    raise merging_error(name)
 
     def _key(self, name: str, bins: Bins, kind: nw.dtypes.DType) -> nw.Expr:
         """Return the group-by key of a column; NaN equals null, and 0.0 equals -0.0."""

@@ -14,12 +14,14 @@ import shutil
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport._core.validation import short_repr
+from fairtransport._core.validation import short_repr, shorten
+from fairtransport.data.columns import ROUNDING_ADVICE
 from fairtransport.data.database import (
     Database,
     Relation,
@@ -93,6 +95,11 @@ class Dialect:
         _check_header(dialect, _Header.of(file))
         return dialect
 
+    @property
+    def of_text(self) -> Dialect:
+        """The same dialect with all columns as text."""
+        return replace(self, columns=[{**column, "type": "VARCHAR"} for column in self.columns])
+
     def reader(self, files: Sequence[str], new_line: str | None = None) -> str:
         """Return the SQL table function that reads files, with another line end if set."""
         kinds = ", ".join(
@@ -137,11 +144,12 @@ def text_relation(database: Database, shards: Shards) -> Relation:
                 "stands between their values was not found out"
             )
             raise DataError(msg) from error
-        reader = READ_CSV.format(quote_texts(shards.locations))  # DuckDB reports the error
+        reader = texts = READ_CSV.format(quote_texts(shards.locations))  # DuckDB reports the error
     else:
         _check_no_lines_skipped(dialect, shards.paths)
         reader = _reader_of_files(dialect, shards.locations, heads)
-    return Relation(reader, reader)
+        texts = _reader_of_files(dialect.of_text, shards.locations, heads)
+    return Relation(reader, reader, texts=lambda _: texts)
 
 
 def _check_no_lines_skipped(dialect: Dialect, paths: Sequence[Path]) -> None:
@@ -281,7 +289,8 @@ def _distinct_lines(
     if database.size("distinct_rows") != database.size("times"):
         return None
     rows = _reader_of_files(dialect, locations, heads)
-    return Relation(rows, "distinct_rows POSITIONAL JOIN times", times)
+    texts = _reader_of_files(dialect.of_text, locations, heads)
+    return Relation(rows, "distinct_rows POSITIONAL JOIN times", times, lambda _: texts)
 
 
 def _count_lines(database: Database, reader: str, heads: Sequence[_Header]) -> None:
@@ -435,6 +444,7 @@ def parse_value(text: str, kind: str | None, column: str) -> str | bool | float 
     if kind == WHOLE and is_whole(text):
         return int(text)
     if kind in {WHOLE, NUMBER} and is_number(text):
+        check_not_rounded(column, [text])
         value = float(text)
         if math.isnan(value):
             return None
@@ -469,6 +479,17 @@ def is_whole(text: str) -> bool:
     """Return whether text is an integer of 64 bits."""
     looks_whole = DIGITS.fullmatch(text) and not CODE.match(text)
     return bool(looks_whole) and int(text) in INT64_RANGE
+
+
+def check_not_rounded(column: str, texts: Iterable[str]) -> None:
+    """Check that floats hold all whole numbers among texts: no two then become one."""
+    for text in texts:
+        if DIGITS.fullmatch(text) and Decimal(float(text)) != Decimal(text):
+            msg = (
+                f"the column {column!r} holds whole numbers that would be rounded, as "
+                f"{shorten(text.strip())} would; {ROUNDING_ADVICE}"
+            )
+            raise DataError(msg)
 
 
 def is_number(text: str) -> bool:

@@ -219,7 +219,9 @@ def encode_moves(
     table = pd.DataFrame(_flatten_scores(columns, classes))
     if path.suffix.lower() == CSV:
         table = table.rename(columns=escape_formula).map(escape_formula)
-        return table.to_csv(index=False, lineterminator="\n").encode("utf-8", "backslashreplace")
+        # older Pythons quote only the characters that end a line: with "\n", no carriage return
+        text = table.to_csv(index=False, lineterminator="\r\n")
+        return text.encode("utf-8", "backslashreplace")
     # DuckDB writes Parquet, so that no further library is needed
     return Database().as_parquet(_convert_mixed_columns(table))
 

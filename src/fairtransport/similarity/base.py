@@ -215,9 +215,10 @@ def build_euclidean(
 
 def check_profile_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> None:
     """Check that names are columns of the profile."""
+    profile = dict.fromkeys(space.profile)
     for name in names:
-        if name not in space.profile:
-            choices = ", ".join(space.profile)
+        if name not in profile:
+            choices = ", ".join(profile)
             msg = f"{param(parameter)} must name columns of the profile ({choices}), got {name!r}"
             raise InputError(msg)
 
@@ -248,6 +249,16 @@ def check_mapping(parameter: str, value: object) -> None:
     if not isinstance(value, Mapping):
         msg = f"{param(parameter)} must map columns to numbers, got {short_repr(value)}"
         raise InputError(msg)
+
+
+def keep_entry(rules: Mapping[str, float], column: str) -> dict[str, float]:
+    """Return the rule of one column, if it has one."""
+    return {column: rules[column]} if column in rules else {}
+
+
+def keep_name(names: str | Sequence[str], column: str) -> tuple[str, ...]:
+    """Return one column if it is among some."""
+    return (column,) if column in ([names] if isinstance(names, str) else names) else ()
 
 
 def check_column_names(parameter: str, value: object) -> tuple[str, ...]:

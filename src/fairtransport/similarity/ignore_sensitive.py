@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -92,6 +92,14 @@ class IgnoreSensitive(base.BaseSimilarity):
             cost=self._within_tolerance(space) if self.tolerance else ZeroCost(),
             targets=None if complete else space.targets,
             profiles=base.tie_breaking_codes(space),
+        )
+
+    def on_column(self, column: str) -> Self:
+        """Return the similarity of people who differ in one column alone."""
+        return replace(
+            self,
+            exact=base.keep_name(self.exact, column),
+            tolerance=base.keep_entry(self.tolerance, column),
         )
 
     def describe(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -118,6 +118,15 @@ class MixedTabular(base.BaseSimilarity):
         coordinates = coordinates if coordinates.shape[1] else np.zeros((space.size, 1))
         return base.build_euclidean(space, coordinates, (*exact, *base.label_columns(space)))
 
+    def on_column(self, column: str) -> Self:
+        """Return the similarity of people who differ in one column alone."""
+        return replace(
+            self,
+            scales=base.keep_entry(self.scales, column),
+            mismatch=base.keep_entry(self.mismatch, column),
+            exact=base.keep_name(self.exact, column),
+        )
+
     def cost_table(self, space: SampleSpace | None = None) -> list[dict[str, str]]:
         """Return the cost of a change in each column, one row per column.
 
@@ -193,8 +202,9 @@ class MixedTabular(base.BaseSimilarity):
         ):  # fmt: skip
             base.check_profile_columns(parameter, names, space)
         scales, mismatch = dict(self.scales), dict(self.mismatch)
+        with_rule = {*scales, *mismatch, *exact, *space.sensitive}
         for column in space.profile:
-            if column in {*scales, *mismatch, *exact, *space.sensitive}:
+            if column in with_rule:
                 continue
             numeric = base.is_numeric(space.columns[column].levels)
             default = self.default_scale if numeric else self.default_mismatch

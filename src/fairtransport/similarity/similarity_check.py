@@ -328,8 +328,14 @@ def _measure_column(
     people, donors = people[other], donors[other]
     if not len(people):
         return ColumnDistance(name, None, None, None)
+    # a subclass may have a geometry of its own
+    restrict = vars(type(similarity)).get("on_column")
     try:
-        geometry = similarity.geometry(_replace_values(space, name, people, donors))
+        if restrict is None:
+            geometry = similarity.geometry(_replace_values(space, name, people, donors))
+        else:
+            column = _replace_values(_keep_column(space, name), name, people, donors)
+            geometry = restrict(similarity, name).geometry(column)
     except (InputError, DataError):  # it covers only certain people
         return ColumnDistance(name, None, None, None)
     rows = np.arange(len(people))
@@ -339,6 +345,15 @@ def _measure_column(
     return ColumnDistance(
         name, float((costs == 0).mean()), float(np.isinf(costs).mean()),
         float(np.median(priced)) if len(priced) else None,
+    )  # fmt: skip
+
+
+def _keep_column(space: SampleSpace, name: str) -> SampleSpace:
+    """Return a space with one column of the profile alone."""
+    return replace(
+        space, columns={name: space.columns[name]},
+        features=(name,) if name in space.features else (),
+        sensitive=(name,) if name in space.sensitive else (), label=None, predictions=(),
     )  # fmt: skip
 
 
