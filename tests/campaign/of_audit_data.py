@@ -493,7 +493,7 @@ MANY = [
         pd.DataFrame({"race": ["a", "b"] * 10_000, "age": np.arange(20_000) // 2, "good": 1}),
         model=lambda x: (x["race"] == "a").astype(int), levels={"race": ["a", "b"]}), right=0.5),
     Kind("audit sensitive_features", "more twins than can be asked about", lambda: audit(
-        pd.DataFrame({f"s{at}": np.arange(60) for at in range(5)} | {"good": [0, 1] * 30}),
+        pd.DataFrame({f"s{at}": 7 * np.arange(60) for at in range(5)} | {"good": [0, 1] * 30}),
         sensitive_features=[f"s{at}" for at in range(5)],
         model=lambda x: np.zeros(len(x), int)), "^`sensitive_features` make"),
 ]  # fmt: skip
