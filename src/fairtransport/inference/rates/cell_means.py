@@ -175,10 +175,8 @@ def fit_effects(sums: BlockSums) -> EffectFit:
     rest -= 2.0 * sums.excess
     deviation = sums.squares.sum(axis=1) - (chance[0] + o * (chance[1] + o * chance[2]))
     deviation += (effect * rest).sum(axis=(0, 2))
-    pairs, noise = (
-        weights.sum(axis=(0, 2)),
-        np.polynomial.polynomial.polyval(o, noise, tensor=False),
-    )
+    noise = (noise * o ** np.arange(len(noise))[:, None]).sum(axis=0)
+    pairs = weights.sum(axis=(0, 2))
     spread = deviation / np.maximum(pairs, 1.0)
     error = np.sqrt(np.maximum(2.0 * noise, 0.0)) / np.maximum(pairs, TINY)
     # beside a prior guess, each by its precision

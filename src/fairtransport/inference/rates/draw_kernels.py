@@ -442,7 +442,7 @@ def admit_batch(
 
 
 @njit(cache=True)
-def _bet_on_tuples(
+def _bet_on_draws(
     table: DrawTable, orders: DrawOrders, order: int, e: int, j: int, past: Observed,
     guesses: Guesses, arrivals: Arrivals,
 ) -> tuple[float, float]:  # fmt: skip
@@ -472,14 +472,14 @@ def _bet_on_tuples(
 
 
 @njit(cache=True, parallel=True)
-def bet_on_tuples(
+def bet_on_draws(
     table: DrawTable, orders: DrawOrders, e: int, j: int, past: Observed, guesses: Guesses,
     arrivals: Arrivals, result: FloatArray,
 ) -> None:  # fmt: skip
     """Add the log-factors and the gains of the j-th tuples of the e-th batch to earlier ones."""
     for place in prange(len(result)):
         order = int(np.int64(place))
-        log_factor, gain = _bet_on_tuples(
+        log_factor, gain = _bet_on_draws(
             table, orders, order, e, j, _select_past(past, order),
             _select_guesses(guesses, order), arrivals,
         )  # fmt: skip

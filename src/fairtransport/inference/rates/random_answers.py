@@ -35,8 +35,8 @@ from fairtransport.inference.rates.draw_kernels import (
     Guesses,
     Observed,
     admit_batch,
+    bet_on_draws,
     bet_on_round,
-    bet_on_tuples,
 )
 
 if TYPE_CHECKING:
@@ -178,12 +178,10 @@ def _run_orders(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArra
     many = len(orders.draws)
     size = max(MIN_ORDERS_AT_ONCE, MAX_CELLS_AT_ONCE // table.people.size)
     run = _run_batches if orders.batches.shape[1] else _run_rounds
-    with threads_for(many * table.losses.size):
-        results = [
-            run(table, DrawOrders(*(part[low : low + size] for part in orders)), aim)
-            for low in range(0, many, size)
-        ]
-    return np.concatenate(results)
+    return np.concatenate([
+        run(table, DrawOrders(*(part[low : low + size] for part in orders)), aim)
+        for low in range(0, many, size)
+    ])  # fmt: skip
 
 
 def _run_rounds(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArray:
@@ -192,8 +190,9 @@ def _run_rounds(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArra
     rounds = min(m, MAX_ROUNDS)
     edges = np.arange(rounds + 1) * m // rounds
     past, result = _observe_nothing(table, orders), np.zeros((len(orders.draws), 2))
-    for j in range(rounds):
-        bet_on_round(table, orders, edges, j, aim, past, _guess_draws(past, table), result)
+    with threads_for(len(result) * table.losses.size):
+        for j in range(rounds):
+            bet_on_round(table, orders, edges, j, aim, past, _guess_draws(past, table), result)
     result[:, 1] /= table.people.sum() * max(m - edges[1], 1)
     return result
 
@@ -207,12 +206,13 @@ def _run_batches(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArr
         np.zeros_like(past.number), clusters, counts, np.zeros(many),
         np.zeros(past.number.shape, bool), counts.copy(), counts.copy(),
     )  # fmt: skip
-    for e in range(batches):
-        admit_batch(table, orders, e, aim, past, _guess_draws(past, table), arrivals, result)
-        for j in range(MAX_TUPLES - int(arrivals.tuples.max()), MAX_TUPLES):
-            guesses = _guess_draws(past, table)
-            bet_on_tuples(table, orders, e, j, past, guesses, arrivals, result)
-        arrivals.used[:] += arrivals.shares
+    with threads_for(many * table.losses.size):
+        for e in range(batches):
+            admit_batch(table, orders, e, aim, past, _guess_draws(past, table), arrivals, result)
+            for j in range(MAX_TUPLES - int(arrivals.tuples.max()), MAX_TUPLES):
+                guesses = _guess_draws(past, table)
+                bet_on_draws(table, orders, e, j, past, guesses, arrivals, result)
+            arrivals.used[:] += arrivals.shares
     result[:, 1] /= table.people.sum()
     return result
 
