@@ -6,6 +6,21 @@ from itertools import product
 
 import numpy as np
 
+from fairtransport.inference.rates.cell_means import ObservedLosses
+
+
+def line_up(people, losses, strata):
+    """Return what was observed in several orders, from (orders, blocks, groups) of each."""
+    orders, _, groups = np.shape(people)
+    rows = (np.reshape(part, (-1, groups)).T.astype(float).copy() for part in (people, losses))
+    places = np.arange(orders)[:, None] * (max(strata) + 1) + strata
+    return ObservedLosses(*rows, places.ravel())
+
+
+def line_up_design(design):
+    """Return (orders, blocks, groups) people with groups first."""
+    return np.reshape(design, (-1, np.shape(design)[2])).T.copy()
+
 
 class ScriptedUrns:
     """Urns from which the losses of each cell come in a given order."""

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from tests.inference.rates.scripted import ScriptedUrns, rises
+from tests.inference.rates.scripted import ScriptedUrns, line_up, line_up_design, rises
 
 from fairtransport._core.units import Units
 from fairtransport.errors import InputError
@@ -19,7 +19,6 @@ from fairtransport.inference.rates.betting import (
     has_mixed_signs,
     sum_observed,
 )
-from fairtransport.inference.rates.kernels import ObservedLosses
 from fairtransport.inference.rates.permutation import ShuffledDeck, UnitDeck, permutation_pvalue
 
 ROUNDING = 1e-12
@@ -83,7 +82,7 @@ def mean_evidence(count, value):
     """Return the mean of W/(1 + λR)^N over all pilots and orders of the people."""
     total, count = 0.0, np.array(count)
     for pilot, chance in pilots(count, PILOT):
-        if not has_mixed_signs(sum_observed(observe(pilot))):
+        if not has_mixed_signs(sum_observed(observe(pilot, 1), 1))[0]:
             total += chance * mean_after(pilot, count - pilot, value)
             continue
         for more, joins in pilots(count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT)):
@@ -92,23 +91,22 @@ def mean_evidence(count, value):
     return total
 
 
-def observe(pilot):
-    people = pilot.reshape(2, 2).sum(axis=1)[None].astype(float)
-    return ObservedLosses(people, pilot[1::2][None].astype(float), np.zeros(1, np.int64))
+def observe(pilot, orders):
+    """Return the pilot's losses, the same in so many orders."""
+    people, losses = pilot.reshape(2, 2).sum(axis=1), pilot[1::2]
+    return line_up(*(np.tile(part, (orders, 1, 1)) for part in (people, losses)), [0])
 
 
 def mean_after(pilot, rest, value):
-    design = rest.reshape(2, 2).sum(axis=1)[None]
+    design = rest.reshape(2, 2).sum(axis=1)
     orders = [sorted(set(permutations([0] * zeros + [1] * ones)))
               for zeros, ones in rest.reshape(2, 2).tolist()]  # fmt: skip
-    evidence = []
-    for fared in product(*orders):
-        past = observe(pilot)
-        log, stake, many, _ = bet_after_pilot(
-            past, sum_observed(past), design, ScriptedUrns(fared), 0.05
-        )
-        evidence.append(np.exp(log) / (1 + stake * value) ** many)
-    return np.mean(evidence)
+    urns = [ScriptedUrns(fared) for fared in product(*orders)]
+    past = observe(pilot, len(urns))
+    sums = sum_observed(past, len(urns))
+    designs = line_up_design(np.tile(design, (len(urns), 1, 1)))
+    log, stake, many, _ = bet_after_pilot(past, sums, designs, urns, 0.05)
+    return np.mean(np.exp(log) / (1 + stake * value) ** many)
 
 
 def rate_of(kinds, chances, *, of_clusters):

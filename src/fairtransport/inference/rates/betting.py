@@ -15,13 +15,23 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from fairtransport.inference.rates import kernels
+from fairtransport.inference.rates.cell_means import (
+    MIN_BERNOULLI_VARIANCE,
+    ObservedLosses,
+    fit_effects,
+    sum_blocks,
+    sum_weights,
+)
+from fairtransport.inference.rates.tuples import bet_on_tuples, count_rounds, plan_tuples
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from fairtransport._core.units import Units
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
-    from fairtransport.inference.rates.kernels import BlockSums, ObservedLosses
+    from fairtransport.inference.rates.cell_means import BlockSums
     from fairtransport.inference.rates.table import RateTable
+    from fairtransport.inference.rates.tuples import Tuples
 
 PILOT, LONG_PILOT = 0.2, 0.45
 """Share of the people who are observed first and not bet on; the second where the first shows
@@ -39,6 +49,8 @@ NO_PILOT_VARIANCE = 0.2
 """Variance of gains that is expected where nobody is in the pilot."""
 MAX_SHUFFLED, MAX_ALIKE = 100_000, 10
 """People, in all and of one cell and loss on average, up to whom urns are shuffled."""
+MAX_ENTRIES_AT_ONCE = 100_000
+"""Entries of the table, times orders that are run together: more would not fit into caches."""
 
 
 class Wealths(NamedTuple):
@@ -62,12 +74,16 @@ def run_orders(
     game of its own on them, and orders are exchangeable given the units.
     """
     members = None if units is None else UnitMembers(units, len(table.count))
-    rows = [
-        run_order(table if members is None else replace(table, count=members.draw(stream)),
-                  alpha, stream)
-        for stream in rng.spawn(orders)
-    ]  # fmt: skip
-    return Wealths(*np.array(rows).T.copy())
+    streams, size = rng.spawn(orders), max(1, MAX_ENTRIES_AT_ONCE // len(table.count))
+    parts = []
+    for low in range(0, orders, size):
+        own = streams[low : low + size]
+        tables = [
+            table if members is None else replace(table, count=members.draw(stream))
+            for stream in own
+        ]
+        parts.append(run_orders_at_once(tables, alpha, own))
+    return Wealths(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class UnitMembers:
@@ -95,85 +111,105 @@ class UnitMembers:
         return np.bincount(member, minlength=self._entries)
 
 
-def run_order(
-    table: RateTable, alpha: float, rng: np.random.Generator
-) -> tuple[float, float, float, float]:
-    """Bet on one random order; return log W, λ, N and Σ A·D.
+def run_orders_at_once(
+    tables: Sequence[RateTable], alpha: float, streams: Sequence[np.random.Generator]
+) -> Wealths:
+    """Bet on one random order of the people of each table; they differ in ``count`` alone.
 
     Notes
     -----
     Whether the pilot grows depends on what it showed, and who joins it on chance alone: the
     others are still independent draws from the population.
     """
-    pilot = draw_share(table.count, PILOT, rng)
-    past = _observe_losses(table, pilot)
-    sums = sum_observed(past)
-    if has_mixed_signs(sums):
+    rest = [table.count for table in tables]
+    pilot = [draw_share(count, PILOT, stream) for count, stream in zip(rest, streams, strict=True)]
+    past = _observe_losses(tables, pilot)
+    sums = sum_observed(past, len(tables))
+    mixed = has_mixed_signs(sums).tolist()
+    if any(mixed):
         # the chance of those left over that makes LONG_PILOT in all
-        pilot = pilot + draw_share(table.count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT), rng)
-        past = _observe_losses(table, pilot)
-        sums = sum_observed(past)
-    rest = table.count - pilot
-    design = table.people - past.people.astype(np.int64)
-    return bet_after_pilot(past, sums, design, fill_urns(table, rest, rng), alpha)
+        share = (LONG_PILOT - PILOT) / (1 - PILOT)
+        pilot = [
+            drawn + draw_share(count - drawn, share, stream) if is_mixed else drawn
+            for is_mixed, count, drawn, stream in zip(mixed, rest, pilot, streams, strict=True)
+        ]
+        past = _observe_losses(tables, pilot)
+        sums = sum_observed(past, len(tables))
+    rest = [count - drawn for count, drawn in zip(rest, pilot, strict=True)]
+    design = _observe_losses(tables, rest).people.astype(np.int64)
+    # one after the other, so that no more than one order's losses are shuffled at a time
+    urns = map(fill_urns, tables, rest, streams)
+    return bet_after_pilot(past, sums, design, urns, alpha)
 
 
 def bet_after_pilot(
-    past: ObservedLosses, sums: BlockSums, design: IntArray, urns: Urns, alpha: float
-) -> tuple[float, float, float, float]:
-    """Bet on the people who are not in the pilot; return log W, λ, N and Σ A·D.
+    past: ObservedLosses, sums: BlockSums, design: IntArray, urns: Iterable[Urns], alpha: float
+) -> Wealths:
+    """Bet on the people who are not in the pilot, whose losses are in the urns of each order.
 
-    The pilot's losses, ``past`` and their ``sums``, fix λ and, with the (blocks, groups) ``design``
-    of the others, who is in which tuple. Their losses are in the urns; what is observed is added to
-    ``past`` and ``sums``.
+    The pilot's losses, ``past`` and their ``sums``, fix λ and, with the (groups, blocks) ``design``
+    of the others, who is in which tuple.
     """
+    orders, groups = len(sums.losses), len(design)
+    people = design.reshape(groups, orders, -1).sum(axis=(0, 2))
     # λ from the pilot and N alone: were it to see the design, people with a large r could come
     # under a large λ, and the lemma would fail
-    stake = _choose_stake(sums, int(design.sum()), alpha)
-    means, variances = np.zeros(design.shape), np.zeros(len(design))
-    kernels.fill_means(past, kernels.fit_effects(sums), means, variances)
-    block, take = kernels.plan_tuples(design, means, variances, stake)
-    groups = design.shape[1]
-    cells = (block[:, None] * groups + np.arange(groups)).ravel()
-    # drawn all at once, as who is in which tuple is fixed; `bet_on_tuples` looks at them in turn
-    losses = urns.draw_sums(cells, take.ravel()).reshape(take.shape)
-    log_wealth, gain = kernels.bet_on_tuples(past, sums, block, take, losses, stake)
-    return log_wealth, stake, float(design.sum()), gain
+    stake = _choose_stakes(sums, people, alpha)
+    tuples = plan_tuples(design, count_rounds(past, sums, design, stake), orders)
+    losses = _draw_losses(tuples, urns, orders, design.shape[1] // orders)
+    log_wealth, gain = bet_on_tuples(past, sums, tuples, losses, stake)
+    return Wealths(log_wealth, stake, people.astype(float), gain)
 
 
-def has_mixed_signs(sums: BlockSums) -> bool:
-    """Return whether cells of the pilot differ by more than their groups' effects do.
+def _draw_losses(tuples: Tuples, urns: Iterable[Urns], orders: int, blocks: int) -> FloatArray:
+    """Return the (groups, tuples) sums of the losses of tuples.
+
+    They are drawn all at once, as who is in which tuple is fixed; bets look at them in turn.
+    """
+    groups, losses = len(tuples.people), np.empty(tuples.people.shape)
+    ends = np.searchsorted(tuples.block, np.arange(orders + 1) * blocks)
+    for urn, low, high in zip(urns, ends[:-1], ends[1:], strict=True):
+        cells = (tuples.block[low:high] % blocks)[:, None] * groups + np.arange(groups)
+        sums = urn.draw_sums(cells.ravel(), tuples.people[:, low:high].T.ravel())
+        losses[:, low:high] = sums.reshape(-1, groups).T
+    return losses
+
+
+def has_mixed_signs(sums: BlockSums) -> BoolArray:
+    """Return by order whether cells of the pilot differ by more than their groups' effects do.
 
     Notes
     -----
     Then the group that fares worst has to be found block by block, which takes more people
     than finding one for a stratum: a longer pilot pays.
     """
-    fit = kernels.fit_effects(sums)
-    widest = float(np.ptp(fit.effect, axis=1).max())
-    return bool(fit.spread > MIN_SIGN_ERRORS * fit.error and 2 * fit.spread > widest**2)
+    fit = fit_effects(sums)
+    widest = np.ptp(fit.effect, axis=0).max(axis=1)
+    return np.asarray((fit.spread > MIN_SIGN_ERRORS * fit.error) & (2 * fit.spread > widest**2))
 
 
-def _observe_losses(table: RateTable, pilot: IntArray) -> ObservedLosses:
-    """Return the losses of the pilot's people by block and group."""
-    return kernels.ObservedLosses(
-        table.sum_by_cell(pilot), table.sum_by_cell(pilot * table.value), table.strata
-    )
+def _observe_losses(tables: Sequence[RateTable], pilot: Sequence[IntArray]) -> ObservedLosses:
+    """Return the losses of the pilots' people by group and block, order after order."""
+    strata, drawn = int(tables[0].strata.max()) + 1, list(zip(tables, pilot, strict=True))
+    people = np.concatenate([table.sum_by_cell(count) for table, count in drawn])
+    losses = np.concatenate([table.sum_by_cell(count * table.value) for table, count in drawn])
+    places = [order * strata + table.strata for order, table in enumerate(tables)]
+    return ObservedLosses(people.T.copy(), losses.T.copy(), np.concatenate(places))
 
 
-def sum_observed(past: ObservedLosses) -> BlockSums:
-    """Return the sums of the pilot's losses over blocks."""
-    return kernels.sum_blocks(past, int(past.strata.max()) + 1)
+def sum_observed(past: ObservedLosses, orders: int) -> BlockSums:
+    """Return the sums of the pilot's losses over the blocks of each order."""
+    return sum_blocks(past, orders, (int(past.strata.max()) + 1) // orders)
 
 
-def _choose_stake(sums: BlockSums, people: int, alpha: float) -> float:
+def _choose_stakes(sums: BlockSums, people: IntArray, alpha: float) -> FloatArray:
     """Return λ: the best against a normal sum with the variance that the pilot lets expect."""
-    size = _estimate_block_size(sums, people)
-    variance = max(people, 1) * _estimate_gain_variance(sums, size)
-    return min(math.sqrt(2 * math.log(1 / alpha) / variance), MAX_STAKE)
+    size = _estimate_block_sizes(sums, people)
+    variance = np.maximum(people, 1) * _estimate_gain_variances(sums, size)
+    return np.minimum(np.sqrt(2 * math.log(1 / alpha) / variance), MAX_STAKE)
 
 
-def _estimate_block_size(sums: BlockSums, people: int) -> float:
+def _estimate_block_sizes(sums: BlockSums, people: IntArray) -> FloatArray:
     """Return how many of the people to come share a person's block, from collisions in the pilot.
 
     Notes
@@ -181,12 +217,12 @@ def _estimate_block_size(sums: BlockSums, people: int) -> float:
     Two people of the pilot are in one block with the chance that any two are: ordered pairs that
     collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
     """
-    pilot = float(sums.people.sum())
-    collisions = 0.5 + float(sums.collisions[0])
-    return 1 + people * collisions / max(pilot * (pilot - 1), 1)
+    pilot = sums.people.sum(axis=(0, 2))
+    collisions = 0.5 + sums.collisions.sum(axis=1)
+    return np.asarray(1 + people * collisions / np.maximum(pilot * (pilot - 1), 1))
 
 
-def _estimate_gain_variance(sums: BlockSums, size: float) -> float:
+def _estimate_gain_variances(sums: BlockSums, size: FloatArray) -> FloatArray:
     """Estimate the variance of what people gain when moved, a person, from the pilot.
 
     With a share p of targets in blocks of ``size`` people, a block has one with probability
@@ -198,23 +234,23 @@ def _estimate_gain_variance(sums: BlockSums, size: float) -> float:
     Which group will be the target is not known: logarithms of the variance are averaged over
     groups, weighted by how much their standardised differences speak for them.
     """
-    many = sums.people.sum(axis=1)
-    if not many.any():
-        return NO_PILOT_VARIANCE
+    many, size = sums.people.sum(axis=0), size[:, None]
     mean = (sums.losses + 1) / (many + 2)
-    sigma = np.maximum(mean * (1 - mean), kernels.MIN_BERNOULLI_VARIANCE)
+    sigma = np.maximum(mean * (1 - mean), MIN_BERNOULLI_VARIANCE)
     exists = sums.people > 0
-    p = np.where(exists, sums.people / np.maximum(many, 1)[:, None], 1.0)
-    pairs = np.maximum(np.einsum("yss->ys", sums.products), 1)
-    score = sums.excess / np.sqrt(sigma[:, None] * pairs)
+    p = np.where(exists, sums.people / np.maximum(many, 1), 1.0)
+    pairs = np.maximum(sum_weights(sums), 1)
+    score = sums.excess / np.sqrt(sigma * pairs)
     # clipped, so that a chance stays a number and no group is ever ruled out
     chance = np.where(exists, np.exp(SHARPNESS * np.clip(score, -MAX_SCORE, MAX_SCORE)), 0.0)
     q = 1 - np.exp(-size * p)
     ratio = q * (1 - p) * (1 + (1 / size + 1 - p) * q / p)
-    logs = (chance * np.log(np.maximum(ratio, MIN_VARIANCE_RATIO))).sum(axis=1)
+    logs = (chance * np.log(np.maximum(ratio, MIN_VARIANCE_RATIO))).sum(axis=0)
     # a stratum without people has no chances, and no weight in the mean
-    typical = np.exp(logs / np.where(many > 0, chance.sum(axis=1), 1.0))
-    return float((many * sigma * typical).sum() / many.sum())
+    typical = np.exp(logs / np.where(many > 0, chance.sum(axis=0), 1.0))
+    pilot = many.sum(axis=1)
+    variance = (many * sigma * typical).sum(axis=1) / np.maximum(pilot, 1)
+    return np.where(pilot > 0, variance, NO_PILOT_VARIANCE)
 
 
 def draw_share(count: IntArray, share: float, rng: np.random.Generator) -> IntArray:
@@ -250,14 +286,18 @@ class ShuffledUrns:
     """
 
     def __init__(self, table: RateTable, count: IntArray, rng: np.random.Generator) -> None:
+        from fairtransport.inference.rates.kernels import shuffle_losses
+
         self._losses = np.repeat(table.value, count)
         self._next = np.r_[0, np.cumsum(count)][table.start]
         # whoever comes next then has simply the next loss of the cell
-        kernels.shuffle_losses(self._losses, self._next, rng.random(len(self._losses)))
+        shuffle_losses(self._losses, self._next, rng.random(len(self._losses)))
 
     def draw_sums(self, cells: IntArray, people: IntArray) -> FloatArray:
         """Return the sums of the next losses."""
-        return kernels.sum_next_losses(self._losses, self._next, cells, people)
+        from fairtransport.inference.rates.kernels import sum_next_losses
+
+        return sum_next_losses(self._losses, self._next, cells, people)
 
 
 class CountedUrns:

@@ -4,7 +4,8 @@ People are moved to the twin that looks worst on draws observed before; what tha
 on fresh draws. Wealth is multiplied by 1 + λX, X the sum over movers of the mean of h(target's
 loss − own loss), h(x) = x/unit up to ±1. Clusters are sets of blocks that share questions: the
 draws of two clusters are independent. No promise depends on how targets, weights and stakes are
-chosen, as long as they know the past alone: see "Random answers" in ``docs/theory.md``.
+chosen, as long as they know the past alone: see "Random answers" in ``docs/theory.md``. Each
+compiled step is for all orders; `random_answers` makes the guesses between two of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from numba import njit, prange
 
 from fairtransport.inference.finite.kernels import digital_hedge
-from fairtransport.inference.rates.kernels import ObservedLosses, fit_cell_means
 
 if TYPE_CHECKING:
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
@@ -32,12 +32,11 @@ TUPLE_FILL = 0.75
 MAX_TUPLES = 10
 """Tuples of a cluster in a batch, at the most."""
 PRIOR_DRAWS = 4.0
-"""Draws that a prior guess counts for."""
+"""Draws that count for the target and for a mover beside those that were observed."""
 SIGN_SHARPNESS = 2.0
 """Standard errors by which a twin must look worse, inverted, for movers to count fully."""
 MIN_SHARED = 0.5
 """Others of a batch with whom a person shares draws, from which on draws are kept for later."""
-MIN_DRAW_VARIANCE, MAX_SHIFT_VARIANCE = 1e-4, 0.5
 MIN_GAIN_VARIANCE = 1e-6
 
 
@@ -74,22 +73,19 @@ class DrawAim(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """Number, sum and sum of squares of the losses observed by cell, and guesses from them."""
+    """Number, sum and sum of squares of the losses observed by cell, of each order or of one."""
 
     number: FloatArray
     total: FloatArray
     squares: FloatArray
+
+
+class Guesses(NamedTuple):
+    """Guessed means of cells, and the variance of a draw and of h, for each order or for one."""
+
     means: FloatArray
-    variances: FloatArray
-
-
-@njit(cache=True)
-def _observe_nothing(blocks: int, groups: int) -> Observed:
-    """Return what is known before the first draw."""
-    shape = (blocks, groups)
-    return Observed(
-        np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(blocks)
-    )
+    variance: FloatArray | float
+    shift_variance: FloatArray | float
 
 
 @njit(cache=True)
@@ -108,51 +104,26 @@ def _observe_cluster(
 
 
 @njit(cache=True)
-def _guess_means(past: Observed, table: DrawTable) -> float:
-    """Fill the guessed means of cells; return the pooled variance of a draw, in units.
-
-    Notes
-    -----
-    The model of cells takes losses for two-valued. Draws of graded losses vary less, and count
-    for more.
-    """
-    number, total = past.number.sum(), past.total.sum()
-    mean = total / max(number, 1.0)
-    binary = max(mean * (1.0 - mean), 0.01)
-    inside = PRIOR_DRAWS * min(binary, MAX_SHIFT_VARIANCE * table.unit**2)
-    free = PRIOR_DRAWS
-    for b in range(past.number.shape[0]):
-        for s in range(past.number.shape[1]):
-            if past.number[b, s] > 1.0:
-                inside += past.squares[b, s] - past.total[b, s] ** 2 / past.number[b, s]
-                free += past.number[b, s] - 1.0
-    pooled = max(inside / free, MIN_DRAW_VARIANCE)
-    scale = max(1.0, binary / pooled)
-    seen = ObservedLosses(past.number * scale, past.total * scale, table.strata)
-    fit_cell_means(seen, table.n_strata, past.means, past.variances)
-    past.variances[:] = pooled
-    return float(min(pooled / table.unit**2, MAX_SHIFT_VARIANCE))
-
-
-@njit(cache=True)
-def _choose_movers(past: Observed, b: int, may_be: BoolArray, weights: FloatArray) -> int:
+def _choose_movers(
+    past: Observed, guesses: Guesses, b: int, may_be: BoolArray, weights: FloatArray
+) -> int:
     """Return the group of a block that looks worst; fill the weights in [0, 1] of the others.
 
     A group counts the more the surer it is that it fares better than the target.
     """
-    target = -1
+    target, means = -1, guesses.means
     for s in range(len(weights)):
-        if may_be[s] and (target < 0 or past.means[b, s] > past.means[b, target]):
+        if may_be[s] and (target < 0 or means[b, s] > means[b, target]):
             target = s
     for s in range(len(weights)):
         weights[s] = 0.0
         if s == target or not may_be[s]:
             continue
-        rise = past.means[b, target] - past.means[b, s]
+        rise = means[b, target] - means[b, s]
         if rise > 0.0:
             counts = 1.0 / (past.number[b, s] + PRIOR_DRAWS)
             counts += 1.0 / (past.number[b, target] + PRIOR_DRAWS)
-            error = math.sqrt(past.variances[b] * counts + 1e-9)
+            error = math.sqrt(guesses.variance * counts + 1e-9)
             weights[s] = min(1.0, SIGN_SHARPNESS * rise / error)
     return target
 
@@ -189,27 +160,39 @@ def _pick_draws(orders: DrawOrders, order: int, cluster: int, low: int, high: in
     return picked
 
 
+@njit(cache=True)
+def _select_past(past: Observed, order: int) -> Observed:
+    """Return what was observed in one order."""
+    return Observed(past.number[order], past.total[order], past.squares[order])
+
+
+@njit(cache=True)
+def _select_guesses(guesses: Guesses, order: int) -> Guesses:
+    """Return the guesses of one order."""
+    return Guesses(guesses.means[order], guesses.variance[order], guesses.shift_variance[order])  # type: ignore[index]
+
+
 # ------------------------------------------------------------------ these cases
 
 
 @njit(cache=True)
 def _plan_round(
-    past: Observed, table: DrawTable, targets: IntArray, weights: FloatArray
+    past: Observed, guesses: Guesses, table: DrawTable, targets: IntArray, weights: FloatArray
 ) -> tuple[float, float]:
     """Fill targets and movers' weights of a round; return the variance of X in a draw.
 
     The second number is the least of the blocks' movers.
     """
-    sigma, n = _guess_means(past, table), float(table.people.sum())
+    n, shift_variance = float(table.people.sum()), float(guesses.shift_variance)
     variance, least = 0.0, n
     for b in range(len(targets)):
-        targets[b] = _choose_movers(past, b, table.exists[b], weights[b])
+        targets[b] = _choose_movers(past, guesses, b, table.exists[b], weights[b])
         movers = 0.0
         for s in range(weights.shape[1]):
             mass = weights[b, s] * table.people[b, s]
             movers += mass
-            variance += mass * mass * sigma
-        variance += movers * movers * sigma
+            variance += mass * mass * shift_variance
+        variance += movers * movers * shift_variance
         if movers > 0.0:
             least = min(least, movers)
     return max(variance, MIN_GAIN_VARIANCE * n * n), least
@@ -236,10 +219,11 @@ def _bet_on_cluster(
 
 
 @njit(cache=True)
-def _bet_on_rounds(
-    table: DrawTable, orders: DrawOrders, order: int, edges: IntArray, aim: DrawAim
-) -> tuple[float, float]:
-    """Return the log-wealth against R_n <= δ of one order, and the estimate of R_n.
+def _bet_on_round(
+    table: DrawTable, orders: DrawOrders, order: int, edges: IntArray, j: int, aim: DrawAim,
+    past: Observed, guesses: Guesses, log_wealth: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor of a round of one order, and the gain measured.
 
     Notes
     -----
@@ -248,89 +232,110 @@ def _bet_on_rounds(
     independent: E Π(1 + λX) <= Π(1 + λρ) <= (1 + λnδ/B)^B by the inequality of the means.
     """
     blocks, groups, m = table.losses.shape
-    clusters, rounds, n = len(table.start) - 1, len(edges) - 1, float(table.people.sum())
-    past = _observe_nothing(blocks, groups)
+    clusters, n = len(table.start) - 1, float(table.people.sum())
     targets, weights = np.zeros(blocks, np.int64), np.zeros((blocks, groups))
-    log_wealth, gain = 0.0, 0.0
-    for j in range(rounds):
-        size, stake = edges[j + 1] - edges[j], 0.0
-        if j > 0:
-            variance, least = _plan_round(past, table, targets, weights)
-            # this round's draws and as many rounds like it as are left
-            variance *= (m - edges[j]) / size / size
-            stake = _scale_stake(log_wealth, aim.alpha, rounds - j) / math.sqrt(variance)
-            # beyond this no cluster's bet would be larger
-            stake = min(stake, MAX_LOSS_SHARE / least)
-        for c in range(clusters):
-            draws = _pick_draws(orders, order, c, edges[j], edges[j + 1])
-            log_factor, measured = _bet_on_cluster(table, c, targets, weights, draws, stake)
-            log_wealth += log_factor
-            gain += measured * size
-            _observe_cluster(past, table, c, table.exists, draws)
-        # every cluster has people: points are those of people and of their twins
-        log_wealth -= clusters * math.log1p(stake * n * aim.delta / clusters)
-    return log_wealth, gain / (n * max(m - edges[1], 1))
+    size, stake = edges[j + 1] - edges[j], 0.0
+    if j > 0:
+        variance, least = _plan_round(past, guesses, table, targets, weights)
+        # this round's draws and as many rounds like it as are left
+        variance *= (m - edges[j]) / size / size
+        stake = _scale_stake(log_wealth, aim.alpha, len(edges) - 1 - j) / math.sqrt(variance)
+        # beyond this no cluster's bet would be larger
+        stake = min(stake, MAX_LOSS_SHARE / least)
+    log_round, gain = 0.0, 0.0
+    for c in range(clusters):
+        draws = _pick_draws(orders, order, c, edges[j], edges[j + 1])
+        log_factor, measured = _bet_on_cluster(table, c, targets, weights, draws, stake)
+        log_round += log_factor
+        gain += measured * size
+        _observe_cluster(past, table, c, table.exists, draws)
+    # every cluster has people: points are those of people and of their twins
+    return log_round - clusters * math.log1p(stake * n * aim.delta / clusters), gain
+
+
+@njit(cache=True, parallel=True)
+def bet_on_round(
+    table: DrawTable, orders: DrawOrders, edges: IntArray, j: int, aim: DrawAim, past: Observed,
+    guesses: Guesses, result: FloatArray,
+) -> None:  # fmt: skip
+    """Add the log-factors and the gains of the j-th round to (orders, 2) of earlier ones."""
+    for place in prange(len(result)):
+        order = int(np.int64(place))
+        log_factor, gain = _bet_on_round(
+            table, orders, order, edges, j, aim, _select_past(past, order),
+            _select_guesses(guesses, order), result[order, 0],
+        )  # fmt: skip
+        result[order, 0] += log_factor
+        result[order, 1] += gain
 
 
 # ------------------------------------------------------------------ the population
 
 
 class Arrivals(NamedTuple):
-    """Who came in earlier batches: people by cell and by cluster, and draws used by cluster."""
+    """Who came so far: people by cell and by cluster, and draws used by cluster, of each order.
+
+    Of the batch that is bet on: its λ, the cells that its people make known, and how many sealed
+    draws and tuples of them each cluster has.
+    """
 
     cells: FloatArray
     clusters: FloatArray
     used: IntArray
+    stakes: FloatArray
+    unsealed: BoolArray
+    shares: IntArray
+    tuples: IntArray
 
 
 @njit(cache=True)
 def _choose_batch_stake(
-    past: Observed, table: DrawTable, arrivals: Arrivals, unsealed: BoolArray, here: float,
-    log_wealth: float, alpha: float, batches_left: int,
+    past: Observed, guesses: Guesses, table: DrawTable, cells: FloatArray, clusters: FloatArray,
+    unsealed: BoolArray, here: float, log_wealth: float, alpha: float, batches_left: int,
 ) -> float:  # fmt: skip
     """Return λ of a batch, from the people and draws of earlier ones alone."""
-    gone = arrivals.cells.sum()
+    gone = cells.sum()
     if gone == 0.0 or past.number.sum() == 0.0:
         return 0.0
     n, m = float(table.people.sum()), table.losses.shape[2]
-    sigma = _guess_means(past, table)
     collisions = 0.0
-    for came in arrivals.clusters:
+    for came in clusters:
         collisions += came * (came - 1.0) / 2.0
     # how many others of the batch a person shares draws with
     shared = here * (collisions + 0.25) / (gone * (gone - 1.0) / 2.0 + 5.0)
     differences, twins = 0.0, 0.0
-    for b in range(len(past.means)):
-        came = arrivals.cells[b].sum()
+    for b in range(len(cells)):
+        came = cells[b].sum()
         if came == 0.0:
             continue
         twins += came * unsealed[b].sum() / gone
         worst = -np.inf
         for s in range(unsealed.shape[1]):
             if unsealed[b, s]:
-                worst = max(worst, past.means[b, s])
+                worst = max(worst, guesses.means[b, s])
         for s in range(unsealed.shape[1]):
-            rise = min((worst - past.means[b, s]) / table.unit, 1.0)
-            differences += arrivals.cells[b, s] / gone * rise * rise
+            rise = min((worst - guesses.means[b, s]) / table.unit, 1.0)
+            differences += cells[b, s] / gone * rise * rise
     movers = 1.0 - 1.0 / max(twins, 1.0)
     draws = max(m * (here / n if shared > MIN_SHARED else 1.0), 1.0)
-    variance = 2.0 * sigma / draws * movers * (1.0 + shared * movers) + differences
+    variance = 2.0 * guesses.shift_variance / draws * movers * (1.0 + shared * movers) + differences
     scale = _scale_stake(log_wealth, alpha, batches_left)
     return min(scale / math.sqrt(max(variance, MIN_GAIN_VARIANCE) * (n - gone)), MAX_STAKE)
 
 
 @njit(cache=True)
-def _share_draws(
-    table: DrawTable, arrivals: Arrivals, batch: IntArray, stake: float, shares: IntArray,
-    tuples: IntArray,
-) -> None:  # fmt: skip
+def _share_draws(table: DrawTable, arrivals: Arrivals, order: int, batch: IntArray) -> None:
     """Fill how many of a cluster's sealed draws are for a batch, and how many tuples it has.
 
     ``arrivals`` knows the batch's people already.
     """
-    n, gone, m = float(table.people.sum()), arrivals.cells.sum(), table.losses.shape[2]
-    once = float((arrivals.clusters == 1.0).sum())
-    twice = float((arrivals.clusters == 2.0).sum())  # noqa: PLR2004
+    shares, tuples, clusters = (
+        arrivals.shares[order], arrivals.tuples[order], arrivals.clusters[order]
+    )  # fmt: skip
+    stake, gone = arrivals.stakes[order], arrivals.cells[order].sum()
+    n, m = float(table.people.sum()), table.losses.shape[2]
+    once = float((clusters == 1.0).sum())
+    twice = float((clusters == 2.0).sum())  # noqa: PLR2004
     for c in range(len(shares)):
         shares[c], tuples[c] = 0, 0
         now, most, movers = 0, 0, 0
@@ -338,10 +343,10 @@ def _share_draws(
             now += batch[b].sum()
             most = max(most, batch[b].max())
             movers += batch[b].sum() - batch[b].min()
-        rest = m - arrivals.used[c]
+        rest = m - arrivals.used[order, c]
         if now == 0 or rest == 0:
             continue
-        came = arrivals.clusters[c]
+        came = clusters[c]
         # of clusters with one person, as many get a second as the others let expect
         if came == 1.0:
             came = min(1.0, 2.0 * twice / max(once, 1.0))
@@ -353,8 +358,8 @@ def _share_draws(
 
 @njit(cache=True)
 def _bet_on_tuple(
-    past: Observed, table: DrawTable, cluster: int, batch: IntArray, unsealed: BoolArray,
-    tuples: int, k: int, draws: IntArray, stake: float, weights: FloatArray,
+    past: Observed, guesses: Guesses, table: DrawTable, cluster: int, batch: IntArray,
+    unsealed: BoolArray, tuples: int, k: int, draws: IntArray, stake: float, weights: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """Return the log-factor of a cluster's k-th tuple, and the gain measured.
 
@@ -362,7 +367,7 @@ def _bet_on_tuple(
     """
     x, movers, gain, place = 0.0, 0.0, 0.0, 0
     for b in range(table.start[cluster], table.start[cluster + 1]):
-        target = _choose_movers(past, b, unsealed[b], weights)
+        target = _choose_movers(past, guesses, b, unsealed[b], weights)
         for s in range(len(weights)):
             end = place + batch[b, s]
             people = (end + tuples - 1 - k) // tuples - (place + tuples - 1 - k) // tuples
@@ -375,34 +380,6 @@ def _bet_on_tuple(
     if stake * movers == 0.0:
         return 0.0, gain
     return math.log1p(min(stake, MAX_LOSS_SHARE / movers) * x), gain
-
-
-@njit(cache=True)
-def _bet_on_batch(
-    past: Observed, table: DrawTable, orders: DrawOrders, order: int, batch: IntArray,
-    unsealed: BoolArray, used: IntArray, shares: IntArray, tuples: IntArray, stake: float,
-) -> tuple[float, float]:  # fmt: skip
-    """Return the log-factor of a batch, tuple after tuple of all clusters, and its gain."""
-    log_wealth, gain, weights = 0.0, 0.0, np.zeros(batch.shape[1])
-    for j in range(MAX_TUPLES - tuples.max(), MAX_TUPLES):
-        has_past = past.number.sum() > 0.0
-        if has_past:
-            _guess_means(past, table)
-        for c in range(len(tuples)):
-            # the last tuples of all clusters come together
-            k = j - (MAX_TUPLES - tuples[c])
-            if k < 0:
-                continue
-            low, high = shares[c] * k // tuples[c], shares[c] * (k + 1) // tuples[c]
-            draws = _pick_draws(orders, order, c, used[c] + low, used[c] + high)
-            if has_past:
-                log_factor, measured = _bet_on_tuple(
-                    past, table, c, batch, unsealed, tuples[c], k, draws, stake, weights
-                )
-                log_wealth += log_factor
-                gain += measured
-            _observe_cluster(past, table, c, unsealed, draws)
-    return log_wealth, gain
 
 
 @njit(cache=True)
@@ -419,10 +396,11 @@ def _find_known(
 
 
 @njit(cache=True)
-def _bet_on_batches(
-    table: DrawTable, orders: DrawOrders, order: int, aim: DrawAim
-) -> tuple[float, float]:
-    """Return the log-wealth against ψ <= δ of one order, and the estimate of ψ.
+def _admit_batch(
+    table: DrawTable, orders: DrawOrders, order: int, e: int, aim: DrawAim, past: Observed,
+    guesses: Guesses, arrivals: Arrivals, log_wealth: float,
+) -> float:  # fmt: skip
+    """Fill what one order knows of its e-th batch; return the log of what ψ <= δ allows it.
 
     Notes
     -----
@@ -431,48 +409,79 @@ def _bet_on_batches(
     without people so far stay sealed, as do cells that only later people make known: they would
     tell who is to come.
     """
-    blocks, groups, _ = table.losses.shape
-    clusters, n_batches = len(table.start) - 1, orders.batches.shape[1]
-    past = _observe_nothing(blocks, groups)
-    arrivals = Arrivals(
-        np.zeros((blocks, groups)), np.zeros(clusters), np.zeros(clusters, np.int64)
-    )
-    shares, tuples = np.zeros(clusters, np.int64), np.zeros(clusters, np.int64)
-    log_wealth, gain = 0.0, 0.0
-    for e in range(n_batches):
-        batch = orders.batches[order, e]
-        here = float(batch.sum())
-        if here == 0.0:
-            continue
-        unsealed = _find_known(table, orders, order, e - 1, arrivals.cells)
+    batch, cells = orders.batches[order, e], arrivals.cells[order]
+    clusters, here, stake = arrivals.clusters[order], float(batch.sum()), 0.0
+    if here > 0.0:
+        known = _find_known(table, orders, order, e - 1, cells)
         stake = _choose_batch_stake(
-            past, table, arrivals, unsealed, here, log_wealth, aim.alpha, n_batches - e
-        )
-        # who is in the batch is looked at only now
-        arrivals.cells[:] += batch
-        for c in range(clusters):
-            arrivals.clusters[c] += batch[table.start[c] : table.start[c + 1]].sum()
-        unsealed = _find_known(table, orders, order, e, arrivals.cells)
-        _share_draws(table, arrivals, batch, stake, shares, tuples)
-        log_factor, measured = _bet_on_batch(
-            past, table, orders, order, batch, unsealed, arrivals.used, shares, tuples, stake
-        )
-        arrivals.used[:] += shares
-        log_wealth += log_factor - here * math.log1p(stake * aim.delta)
-        gain += measured
-    return log_wealth, gain / table.people.sum()
+            past, guesses, table, cells, clusters, known, here, log_wealth, aim.alpha,
+            orders.batches.shape[1] - e,
+        )  # fmt: skip
+    arrivals.stakes[order] = stake
+    # who is in the batch is looked at only now
+    cells[:] += batch
+    for c in range(len(clusters)):
+        clusters[c] += batch[table.start[c] : table.start[c + 1]].sum()
+    arrivals.unsealed[order] = _find_known(table, orders, order, e, cells)
+    _share_draws(table, arrivals, order, batch)
+    return here * math.log1p(stake * aim.delta)
 
 
 @njit(cache=True, parallel=True)
-def fill_draw_wealths(
-    table: DrawTable, orders: DrawOrders, edges: IntArray, aim: DrawAim, result: FloatArray
-) -> None:
-    """Fill (orders, 2) with log-wealths and estimates, of rounds where there are no batches."""
-    for place in prange(len(orders.draws)):
+def admit_batch(
+    table: DrawTable, orders: DrawOrders, e: int, aim: DrawAim, past: Observed, guesses: Guesses,
+    arrivals: Arrivals, result: FloatArray,
+) -> None:  # fmt: skip
+    """Choose λ of the e-th batch of each order, then look at its people and share out draws."""
+    for place in prange(len(result)):
         order = int(np.int64(place))
-        if orders.batches.shape[1] == 0:
-            log_wealth, gain = _bet_on_rounds(table, orders, order, edges, aim)
-        else:
-            log_wealth, gain = _bet_on_batches(table, orders, order, aim)
-        result[order, 0] = log_wealth
-        result[order, 1] = gain
+        result[order, 0] -= _admit_batch(
+            table, orders, order, e, aim, _select_past(past, order),
+            _select_guesses(guesses, order), arrivals, result[order, 0],
+        )  # fmt: skip
+
+
+@njit(cache=True)
+def _bet_on_draws(
+    table: DrawTable, orders: DrawOrders, order: int, e: int, j: int, past: Observed,
+    guesses: Guesses, arrivals: Arrivals,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor and the gain of the j-th tuples of one order's clusters."""
+    log_wealth, gain, batch = 0.0, 0.0, orders.batches[order, e]
+    unsealed, weights = arrivals.unsealed[order], np.zeros(batch.shape[1])
+    has_past = past.number.sum() > 0.0
+    for c in range(len(table.start) - 1):
+        tuples, share, used = (
+            arrivals.tuples[order, c], arrivals.shares[order, c], arrivals.used[order, c]
+        )  # fmt: skip
+        # the last tuples of all clusters come together
+        k = j - (MAX_TUPLES - tuples)
+        if k < 0:
+            continue
+        low, high = share * k // tuples, share * (k + 1) // tuples
+        draws = _pick_draws(orders, order, c, used + low, used + high)
+        if has_past:
+            log_factor, measured = _bet_on_tuple(
+                past, guesses, table, c, batch, unsealed, tuples, k, draws,
+                arrivals.stakes[order], weights,
+            )  # fmt: skip
+            log_wealth += log_factor
+            gain += measured
+        _observe_cluster(past, table, c, unsealed, draws)
+    return log_wealth, gain
+
+
+@njit(cache=True, parallel=True)
+def bet_on_draws(
+    table: DrawTable, orders: DrawOrders, e: int, j: int, past: Observed, guesses: Guesses,
+    arrivals: Arrivals, result: FloatArray,
+) -> None:  # fmt: skip
+    """Add the log-factors and the gains of the j-th tuples of the e-th batch to earlier ones."""
+    for place in prange(len(result)):
+        order = int(np.int64(place))
+        log_factor, gain = _bet_on_draws(
+            table, orders, order, e, j, _select_past(past, order),
+            _select_guesses(guesses, order), arrivals,
+        )  # fmt: skip
+        result[order, 0] += log_factor
+        result[order, 1] += gain

@@ -20,11 +20,23 @@ from fairtransport.inference.finite.evidence import Ladder
 from fairtransport.inference.finite.law import find_pvalue
 from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
 from fairtransport.inference.laws import SamplingLaw
+from fairtransport.inference.rates.cell_means import (
+    ObservedLosses,
+    fit_effects,
+    guess_means,
+    sum_blocks,
+)
 from fairtransport.inference.rates.draw_kernels import (
+    MAX_TUPLES,
+    Arrivals,
     DrawAim,
     DrawOrders,
     DrawTable,
-    fill_draw_wealths,
+    Guesses,
+    Observed,
+    admit_batch,
+    bet_on_draws,
+    bet_on_round,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +52,11 @@ RUNG_RECORDS = 4
 """People for each of whom a ladder has one: draws add noise, and fewer thresholds will do."""
 MAX_ROUNDS = 20
 """Rounds that the draws are cut into for a statement about these cases."""
+MAX_CELLS_AT_ONCE, MIN_ORDERS_AT_ONCE = 1_000_000, 4
+"""Cells of all orders that are run together, to save memory, and orders for several threads."""
+PRIOR_VARIANCE_DRAWS = 4.0
+"""Draws that the variance of draws of losses of two values counts for."""
+MIN_DRAW_VARIANCE, MAX_SHIFT_VARIANCE = 1e-4, 0.5
 
 
 class LossDraws(NamedTuple):
@@ -158,12 +175,79 @@ def random_answers_law(
 
 def _run_orders(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArray:
     """Return (orders, 2) log-wealths and estimates of bets aimed at a threshold and a level."""
-    result = np.empty((len(orders.draws), 2))
-    rounds = min(orders.draws.shape[1], MAX_ROUNDS)
-    edges = np.arange(rounds + 1) * orders.draws.shape[1] // rounds
-    with threads_for(len(orders.draws) * table.losses.size):
-        fill_draw_wealths(table, orders, edges, aim, result)
+    many = len(orders.draws)
+    size = max(MIN_ORDERS_AT_ONCE, MAX_CELLS_AT_ONCE // table.people.size)
+    run = _run_batches if orders.batches.shape[1] else _run_rounds
+    return np.concatenate([
+        run(table, DrawOrders(*(part[low : low + size] for part in orders)), aim)
+        for low in range(0, many, size)
+    ])  # fmt: skip
+
+
+def _run_rounds(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArray:
+    """Return log-wealths against R_n <= δ, and estimates of R_n."""
+    m = table.losses.shape[2]
+    rounds = min(m, MAX_ROUNDS)
+    edges = np.arange(rounds + 1) * m // rounds
+    past, result = _observe_nothing(table, orders), np.zeros((len(orders.draws), 2))
+    with threads_for(len(result) * table.losses.size):
+        for j in range(rounds):
+            bet_on_round(table, orders, edges, j, aim, past, _guess_draws(past, table), result)
+    result[:, 1] /= table.people.sum() * max(m - edges[1], 1)
     return result
+
+
+def _run_batches(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArray:
+    """Return log-wealths against ψ <= δ, and estimates of ψ."""
+    many, batches = orders.batches.shape[:2]
+    past, result = _observe_nothing(table, orders), np.zeros((many, 2))
+    clusters, counts = np.zeros((many, len(table.start) - 1)), np.zeros(orders.shifts.shape, int)
+    arrivals = Arrivals(
+        np.zeros_like(past.number), clusters, counts, np.zeros(many),
+        np.zeros(past.number.shape, bool), counts.copy(), counts.copy(),
+    )  # fmt: skip
+    with threads_for(many * table.losses.size):
+        for e in range(batches):
+            admit_batch(table, orders, e, aim, past, _guess_draws(past, table), arrivals, result)
+            for j in range(MAX_TUPLES - int(arrivals.tuples.max()), MAX_TUPLES):
+                guesses = _guess_draws(past, table)
+                bet_on_draws(table, orders, e, j, past, guesses, arrivals, result)
+            arrivals.used[:] += arrivals.shares
+    result[:, 1] /= table.people.sum()
+    return result
+
+
+def _observe_nothing(table: DrawTable, orders: DrawOrders) -> Observed:
+    """Return what is known before the first draw."""
+    return Observed(*np.zeros((3, len(orders.draws), *table.people.shape)))
+
+
+def _guess_draws(past: Observed, table: DrawTable) -> Guesses:
+    """Guess means of cells and the variance of a draw, pooled, from what each order observed.
+
+    Notes
+    -----
+    The model of cells takes losses for two-valued. Draws of graded losses vary less, and count
+    for more.
+    """
+    number, total, squares = past
+    mean = total.sum(axis=(1, 2)) / np.maximum(number.sum(axis=(1, 2)), 1.0)
+    binary = np.maximum(mean * (1.0 - mean), 0.01)
+    inside = squares - total**2 / np.maximum(number, 1.0)
+    inside = np.where(number > 1.0, inside, 0.0).sum(axis=(1, 2))
+    inside += PRIOR_VARIANCE_DRAWS * np.minimum(binary, MAX_SHIFT_VARIANCE * table.unit**2)
+    free = PRIOR_VARIANCE_DRAWS + np.maximum(number - 1.0, 0.0).sum(axis=(1, 2))
+    pooled = np.maximum(inside / free, MIN_DRAW_VARIANCE)
+    scale = np.maximum(1.0, binary / pooled)[:, None, None]
+    orders, blocks, groups = number.shape
+    places = (np.arange(orders)[:, None] * table.n_strata + table.strata).ravel()
+    people, losses = ((part * scale).reshape(-1, groups).T.copy() for part in (number, total))
+    seen = ObservedLosses(people, losses, places)
+    means, _ = guess_means(seen, fit_effects(sum_blocks(seen, orders, table.n_strata)))
+    return Guesses(
+        np.ascontiguousarray(means.T).reshape(orders, blocks, groups), pooled,
+        np.minimum(pooled / table.unit**2, MAX_SHIFT_VARIANCE),
+    )  # fmt: skip
 
 
 def _sort_blocks(sample: LossDraws) -> LossDraws:
