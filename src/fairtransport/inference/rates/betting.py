@@ -68,8 +68,6 @@ def run_orders(
 ) -> Wealths:  # fmt: skip
     """Bet on several random orders of the people, or of one member of each unit.
 
-    Notes
-    -----
     The members drawn are independent draws from the weighted law of the units: each order is a
     game of its own on them, and orders are exchangeable given the units.
     """
@@ -116,8 +114,6 @@ def run_orders_at_once(
 ) -> Wealths:
     """Bet on one random order of the people of each table; they differ in ``count`` alone.
 
-    Notes
-    -----
     Whether the pilot grows depends on what it showed, and who joins it on chance alone: the
     others are still independent draws from the population.
     """
@@ -178,8 +174,6 @@ def _draw_losses(tuples: Tuples, urns: Iterable[Urns], orders: int, blocks: int)
 def has_mixed_signs(sums: BlockSums) -> BoolArray:
     """Return by order whether cells of the pilot differ by more than their groups' effects do.
 
-    Notes
-    -----
     Then the group that fares worst has to be found block by block, which takes more people
     than finding one for a stratum: a longer pilot pays.
     """
@@ -212,8 +206,6 @@ def _choose_stakes(sums: BlockSums, people: IntArray, alpha: float) -> FloatArra
 def _estimate_block_sizes(sums: BlockSums, people: IntArray) -> FloatArray:
     """Return how many of the people to come share a person's block, from collisions in the pilot.
 
-    Notes
-    -----
     Two people of the pilot are in one block with the chance that any two are: ordered pairs that
     collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
     """
@@ -229,8 +221,6 @@ def _estimate_gain_variances(sums: BlockSums, size: FloatArray) -> FloatArray:
     q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
     mean as often as there are movers.
 
-    Notes
-    -----
     Which group will be the target is not known: logarithms of the variance are averaged over
     groups, weighted by how much their standardised differences speak for them.
     """
@@ -280,8 +270,6 @@ def fill_urns(table: RateTable, count: IntArray, rng: np.random.Generator) -> Ur
 class ShuffledUrns:
     """Urns whose losses lie in a random order already.
 
-    Notes
-    -----
     Costs a number a person, and is then no more than adding up.
     """
 

@@ -194,8 +194,6 @@ def sum_weights(sums: BlockSums) -> FloatArray:
 def _shrink_effects(sums: BlockSums, weights: FloatArray, sigma: FloatArray) -> FloatArray:
     """Return the guessed effects of groups in strata, on average 0 over people.
 
-    Notes
-    -----
     Mantel and Haenszel's: w = n_s(n − n_s)/n is one over the variance of a block's difference
     from the others, in units of a loss's, and the excess is that difference times w. A sum d of
     weight w is shrunken as a normal prior of variance ``GROUP_SPREAD``² asks: d/(w + σ²/τ²). The

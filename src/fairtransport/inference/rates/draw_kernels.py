@@ -225,8 +225,6 @@ def _bet_on_round(
 ) -> tuple[float, float]:  # fmt: skip
     """Return the log-factor of a round of one order, and the gain measured.
 
-    Notes
-    -----
     In a round λ is one for all clusters and depends on earlier rounds, as do targets and weights.
     Given these E X of a cluster is at most ρ, the sum of r over its people, and clusters are
     independent: E Π(1 + λX) <= Π(1 + λρ) <= (1 + λnδ/B)^B by the inequality of the means.
@@ -402,8 +400,6 @@ def _admit_batch(
 ) -> float:  # fmt: skip
     """Fill what one order knows of its e-th batch; return the log of what ψ <= δ allows it.
 
-    Notes
-    -----
     λ is fixed before the batch's people are seen. Each of them is in one tuple, as is each draw:
     given the people E Π(1 + λX) <= Π(1 + λr), whose mean is (1 + λψ)^people. Draws of clusters
     without people so far stay sealed, as do cells that only later people make known: they would

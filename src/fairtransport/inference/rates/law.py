@@ -451,8 +451,6 @@ class RateLaw:
         With ``here`` the hypothesis is about the n people of the sample; the N of an order who
         are not in its pilot then have a mean of at most n/N times δ.
 
-        Notes
-        -----
         W/(1 + λδ)^N by order: λ and N are that order's own.
         """
         log, stake, people, _ = self.wealths
@@ -545,8 +543,6 @@ def certify_rate(
 ) -> RateCertificate | None:
     """Return the upper bound at level 1 − α given the design; None without two groups or blocks.
 
-    Notes
-    -----
     Δ_b is the difference of the groups' means in block b, c_b the people of its larger group. Two
     disjoint parts of the block give independent differences D, D' with E[D·D'] = Δ_b², so that
     W = Π(1 − λwDD') over pairs, w = c_b a pair, has E W <= exp(−λQ), Q = Σ c_b Δ_b². Hence
@@ -573,8 +569,6 @@ def certify_rate(
 def choose_parts(people: IntArray, alpha: float) -> Parts:
     """Return the parts for which the bound is expected to be least without any difference.
 
-    Notes
-    -----
     Small parts give many pairs, whose products are noisy; large parts few. Sizes grow by a
     third at a time, and the one with the least expected Q is taken. Losses play no part in it.
     """
@@ -626,8 +620,6 @@ def _log_wealth(
 class RateBoundLaw(SamplingLaw):
     """Lower bounds and tests of R, which hold for ψ(f*) as well: R <= ψ(f*).
 
-    Notes
-    -----
     With another feature held fixed there are fewer groups to be treated as, so that no feature's
     R is larger than R. One half of the level is for the combinations, the other is shared by the
     features: many small groups do not hide a difference by one feature, and all these bounds
@@ -702,8 +694,6 @@ def format_rate_sentence(
 ) -> str:  # fmt: skip
     """Return what was found about people who are alike, by the groups of a feature.
 
-    Notes
-    -----
     Never "because of": a column that the audit lacks and that differs by group does the same.
     """
     differently = (

@@ -45,8 +45,6 @@ class Standards(NamedTuple):
     def combine(self, statistics: FloatArray) -> FloatArray:
         """Return the larger of the two statistics of each table, as standard normal quantiles.
 
-        Notes
-        -----
         Wilson and Hilferty: the cube root of a gamma variable over its mean is nearly normal.
         """
         varies = self.variance > TINY * self.mean**2
@@ -67,8 +65,6 @@ def permutation_pvalue(
     entries of the table, whole units are dealt out: the hypothesis is then that the losses of a
     unit's members, together, do not depend on their groups.
 
-    Notes
-    -----
     Blocks with people of one group, or with one loss, are the same in every deal. How statistics
     are standardised depends on deals made for that alone, so that sample and deals are
     exchangeable under the hypothesis.
@@ -93,8 +89,6 @@ def find_sequential_pvalue(
 ) -> float:
     """Return Besag and Clifford's p-value: h/l if the h-th exceedance is deal l, else (g+1)/(n+1).
 
-    Notes
-    -----
     h/l or less means fewer than h exceedances among the first l − 1 deals: of l exchangeable
     numbers the sample's is one of the h largest, which has a chance of at most h/l.
     """
@@ -221,8 +215,6 @@ class CountedDeck(Deck):
 class UnitDeck(Deck):
     """Losses of whole units, dealt out among units whose members are in the same blocks.
 
-    Notes
-    -----
     Under the hypothesis the law of a unit's losses depends on its members' blocks alone. So the
     losses of units with the same blocks are exchangeable as wholes, and those of one unit in one
     block among each other.

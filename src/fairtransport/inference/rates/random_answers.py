@@ -225,8 +225,6 @@ def _observe_nothing(table: DrawTable, orders: DrawOrders) -> Observed:
 def _guess_draws(past: Observed, table: DrawTable) -> Guesses:
     """Guess means of cells and the variance of a draw, pooled, from what each order observed.
 
-    Notes
-    -----
     The model of cells takes losses for two-valued. Draws of graded losses vary less, and count
     for more.
     """
@@ -291,8 +289,6 @@ def draw_orders(
 def find_available(sample: LossDraws, batches: IntArray) -> IntArray:
     """Return by order and cell the batch with which its levels have occurred; −1: beforehand.
 
-    Notes
-    -----
     Levels that twins take because they occur are known once somebody has them. Earlier bets that
     knew of them would know of people to come.
     """

@@ -57,8 +57,6 @@ class Tuples(NamedTuple):
 def plan_tuples(people: IntArray, rounds: IntArray, orders: int) -> Tuples:
     """Cut the (groups, blocks) people of each block into so many tuples.
 
-    Notes
-    -----
     Who is in a tuple depends on the design and the pilot, never on a loss that is not observed yet.
     """
     block = np.repeat(np.arange(len(rounds)), rounds)
@@ -73,8 +71,6 @@ def plan_tuples(people: IntArray, rounds: IntArray, orders: int) -> Tuples:
 def _number_fits(order: IntArray, rounds: IntArray, orders: int) -> IntArray:
     """Return the number of each tuple's fit: one a round, and ``REFITS`` beside them.
 
-    Notes
-    -----
     Bets come round after round, not block after block: each block's later tuples profit from all
     earlier ones. A block has one tuple a round, so that no two tuples of a fit are of one block.
     """
@@ -166,8 +162,6 @@ def bet_on_tuples(
     ``past`` and its ``sums`` are what was observed before all tuples, ``losses`` the sums of the
     people in them.
 
-    Notes
-    -----
     What is bet on a tuple is a function of its block's losses in earlier rounds and of sums over
     tuples of earlier fits. As who is in a tuple does not depend on the bets, these are known for
     all tuples at once, and nothing has to be computed in turn.
