@@ -265,6 +265,11 @@ LEFT_OUT = "left out"
 SHOWN_MOVES = "of the moves shown"
 
 
+def shows_swaps(summary: AuditSummary) -> bool:
+    """Tell whether swaps say something: those of given predictions may be noise alone."""
+    return summary.rates is None or summary.rates.deterministic
+
+
 def is_shared(summary: AuditSummary) -> bool:
     """Tell whether small cells were left out."""
     return summary.suppression is not None

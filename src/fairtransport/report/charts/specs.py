@@ -11,6 +11,7 @@ from fairtransport.report.charts.flows import flow_rows, heatmaps_document
 from fairtransport.report.charts.intervals import methods_document
 from fairtransport.report.charts.style import offline, to_altair
 from fairtransport.report.tables import has_signal
+from fairtransport.report.text import shows_swaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,10 @@ EMPTY = {
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     """Return the charts of a report as Vega-Lite documents by their keys."""
     # a picture of noise would be looked at as a finding; its table is still there
-    quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
+    is_quiet = not shows_swaps(summary)
+    quiet = {
+        f"flows-{at}" for at, one in enumerate(summary.flows, 1) if is_quiet or not has_signal(one)
+    }
     return {key: write() for key, write in _charts(summary).items() if key not in quiet}
 
 

@@ -38,6 +38,7 @@ from fairtransport.report.text import (
     short_pvalue,
     shorten,
     shown_text,
+    shows_swaps,
     signed,
     value_text,
     visible,
@@ -334,7 +335,7 @@ def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
     folded away. Swaps of given predictions are not shown: noise alone makes as many.
     """
-    if summary.rates is not None and not summary.rates.deterministic:
+    if not shows_swaps(summary):
         return {}
     most = output.max_moves or rows_with_room(summary, MAX_TABLE_CELLS)
     flows = [
