@@ -22,8 +22,13 @@ def people(zone, day="2024-06-01"):
     return pd.DataFrame({"g": ["a", "b"] * 4, "y": [1, 0] * 4, "t": times})
 
 
+CONNECTIONS = []
+"""Kept open: relations of older versions do not keep theirs."""
+
+
 def relation(frame):
     connection = duckdb.connect()
+    CONNECTIONS.append(connection)
     connection.execute(f"SET TimeZone = '{frame['t'].dt.tz}'")
     return connection.from_arrow(pa.Table.from_pandas(frame))
 

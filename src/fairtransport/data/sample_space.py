@@ -378,9 +378,13 @@ def _series_data(name: str, column: CodedColumn, library: str) -> Any:
     import narwhals as nw
 
     levels = column.levels
-    if levels.dtype == object and 0 < len(levels) < len(column.codes):
+    zone = getattr(levels[0], "tzinfo", None) if levels.dtype == object and len(levels) else None
+    # some versions of polars would turn times with a zone into those of UTC
+    kind = nw.Datetime("us", str(zone)) if zone is not None and library == "polars" else None
+    is_repeated = levels.dtype == object and 0 < len(levels) < len(column.codes)
+    if is_repeated or kind is not None:
         plain = [*levels.tolist(), *([None] if column.has_missing else [])]
-        series = nw.new_series(name, plain, backend=cast("EagerAllowed", library))
+        series = nw.new_series(name, plain, kind, backend=cast("EagerAllowed", library))
         # of narwhals' own series, pandas makes an array, in which times lose their zone
         return nw.maybe_reset_index(series[column.ranks]).to_native()
     values = column.values()

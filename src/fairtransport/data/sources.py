@@ -257,12 +257,10 @@ class FrameSource:
         wide = nw.Decimal, nw.Int128, nw.UInt128
         for name in names:
             if isinstance(schema[name], wide) and not isinstance(self.frame, nw.DataFrame):
-                number = nw.col(name)
-                distinct = self.frame.select(
-                    number.n_unique(), number.cast(nw.Float64).n_unique().alias(f"{name}_")
-                )
-                exact, rounded = collect_frame(distinct).row(0)
-                if exact != rounded:
+                exact = self.frame.select(nw.col(name)).unique()
+                rounded = exact.select(nw.col(name).cast(nw.Float64)).unique()
+                sizes = {collect_frame(one.select(nw.len())).item() for one in (exact, rounded)}
+                if len(sizes) > 1:
                     raise merging_error(name)
 
     def _key(self, name: str, bins: Bins, kind: nw.dtypes.DType) -> nw.Expr:
