@@ -6,7 +6,9 @@ import pytest
 from scipy.stats import beta, binom, norm
 
 import fairtransport as ft
+from fairtransport._core.notes import Figure
 from fairtransport._core.units import Units
+from fairtransport.audits.applicability import find_obstacle
 from fairtransport.cli import main
 from fairtransport.errors import FairtransportError
 from fairtransport.report.sections.counterparts import told_sentences
@@ -389,3 +391,15 @@ def test_the_first_screen_names_the_columns_that_changed():
     text = " ".join(str(audit()).split())
     assert "Changed in counterparts: height. Left as they are" in text
     assert "Changed in counterparts: height" in audit().to_markdown()
+
+
+def test_the_shifts_of_a_closed_gate_stay_values_that_documents_can_round():
+    people = draw(shift=0.0).assign(race=lambda one: np.where(one["grade"].rank() % 2, "a", "b"))
+    people["race"] = np.random.default_rng(4).permutation(people["race"])
+    closed = audit(people=people, sensitive_features=["sex", "race"])
+    values = []
+    reason = find_obstacle(closed).reason
+    reason.render(lambda value, form: values.append(value) or format(value, form))
+
+    assert closed.verdict == "not-applicable"
+    assert sum(isinstance(value, Figure) for value in values) == 2

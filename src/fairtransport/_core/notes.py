@@ -6,7 +6,7 @@ from string import Formatter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
 
 
@@ -69,6 +69,12 @@ class Note(str):
     def render(self, write: Callable[[object, str], str]) -> str:
         """Return the sentence with each value as ``write`` returns it for a format."""
         return _Writer(write).vformat(self.template, (), self.values)
+
+
+def join_notes(notes: Sequence[Note]) -> Note:
+    """Return notes as one, with "and" between them and the values of each."""
+    places = " and ".join(f"{{part{at}}}" for at in range(len(notes)))
+    return Note(places, **{f"part{at}": note for at, note in enumerate(notes)})
 
 
 class _Writer(Formatter):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport._core.notes import Count, Figure, Mean, Note
+from fairtransport._core.notes import Count, Figure, Mean, Note, join_notes
 from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.access.repeats import TOLERANCE
@@ -110,7 +110,7 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
             names=" or ".join(space.sensitive),
             among=f" among people alike in {among}" if among else "",
             alone="" if model.given else "one by one, ",
-            people=Count(model.size), shifts=" and ".join(shifts),
+            people=Count(model.size), shifts=join_notes(shifts),
         ),
         f"{_see_more(similarity)}{'' if model.given else GIVE_COLUMNS}",
     )  # fmt: skip
