@@ -619,6 +619,11 @@ def test_columns_that_stand_for_a_feature_are_named_and_the_advice_works():
     assert followed.verdict == "rejected"
     near = (BOTH["income"] > 31) & (BOTH["income"] <= 33)
     assert followed.decisions.worse_off.people == (near & (BOTH["origin"] == "a")).sum() > 10
+    # a column that tells a part of the groups does not stand for the feature
+    part = ft.audit(BOTH, "good", model=by_origin, features=["income", "from_a"],
+                    sensitive_features="origin", rng=0)  # fmt: skip
+    assert "It receives" not in part.applicability
+    assert part.next_audit is not None
     # income is no function of the origin, nor is a column of as many values as people
     blind_one = ft.audit(BOTH, "good", model=blind, features=["income", "job"],
                          sensitive_features="origin", rng=0)  # fmt: skip
@@ -646,6 +651,7 @@ def test_a_column_that_gives_the_decision_away_is_named_and_the_advice_works():
     followed = audit_decisions(people.assign(reason=reason), features=["income", "job"])
 
     assert notes_with(leaking, "The column reason gives the decision away")
+    assert "gives the decision away" not in " ".join(leaking.document(5).warnings)
     assert notes_with(followed, "gives the decision away") == []
     assert notes_with(audit_decisions(people), "gives the decision away") == []
     # values of their own agree with themselves
@@ -658,6 +664,8 @@ def test_what_counts_as_unfavourable_is_listed():
     some = people.assign(decision=people["decision"].where(people.index % 9 > 0, "withdrawn"))
 
     (note,) = notes_with(audit_decisions(some), "counts as unfavourable")
+    shared = " ".join(audit_decisions(some).document(5).warnings)
+    assert "withdrawn" not in shared  # few may have a decision, and notes are shared too
     assert "Every decision but 'yes' counts as unfavourable: 'no', 'withdrawn'." in note
     assert notes_with(audit_decisions(people), "counts as unfavourable") == []
 

@@ -77,6 +77,11 @@ def join_notes(notes: Sequence[Note]) -> Note:
     return Note(places, **{f"part{at}": note for at, note in enumerate(notes)})
 
 
+def keep_private(note: Note) -> Note:
+    """Return a note that documents for sharing leave out: it would tell of few people."""
+    return Note("{text}", text=Wording(note))
+
+
 class _Writer(Formatter):
     """A formatter that writes values by a function, and the values of notes in notes."""
 

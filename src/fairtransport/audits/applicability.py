@@ -144,17 +144,20 @@ def _blind(result: AuditResult) -> Obstacle | None:
 
 
 def find_same_columns(space: SampleSpace, name: str) -> list[str]:
-    """Return columns that the model receives and that say which group of a feature somebody has."""
+    """Return columns that the model receives and that say which group of a feature somebody has.
+
+    Each is the same for everybody of a group, and together they tell all groups apart.
+    """
     group = space.columns[name].codes[space.observed]
-    groups = int(group.max()) + 1
-    if len(group) - groups < MIN_REPEATS:
-        return []
-    return [
-        one for one in space.features
+    last = number_rows([group]).max()
+    codes = {
+        one: own for one in space.features
         if one not in space.sensitive
-        and np.ptp(codes := space.columns[one].codes[space.observed]) > 0
-        and number_rows([group, codes]).max() == number_rows([group]).max()
-    ]  # fmt: skip
+        and np.ptp(own := space.columns[one].codes[space.observed]) > 0
+        and number_rows([group, own]).max() == last
+    }  # fmt: skip
+    is_known = bool(codes) and number_rows([*codes.values()]).max() == last
+    return [*codes] if is_known and len(group) > last + MIN_REPEATS else []
 
 
 def same_columns_note(name: str, columns: Sequence[str]) -> Note:

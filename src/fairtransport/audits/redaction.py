@@ -363,7 +363,7 @@ def _round_moves(moves: MovePlan, rounding: Rounding) -> MovePlan:
 
 def _round_notes(notes: Iterable[str], rounding: Rounding) -> list[str]:
     """Return notes with rounded values, without those whose numbers are not known."""
-    return [text for note in notes if (text := rounding.note(note)) is not None]
+    return [text for note in notes if (text := rounding.note(note))]
 
 
 def _round_reason(reason: str | None, rounding: Rounding) -> str | None:

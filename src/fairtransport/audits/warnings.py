@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairtransport._core.notes import Count, Figure, Mean, Note, Wording
+from fairtransport._core.notes import Count, Figure, Mean, Note, Wording, keep_private
 from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.audits.applicability import (
@@ -73,9 +73,9 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
             "alone, who differ from them in sensitive features."
         )
     yield from _one_level(result)
-    yield from _spellings(space)
+    yield from map(keep_private, _spellings(space))
     yield from _not_received(result)
-    yield from _given_decisions(result)
+    yield from map(keep_private, _given_decisions(result))
     for name in space.sensitive:
         levels = space.columns[name].levels
         if len(levels) > MANY_GROUPS and is_numeric(levels):
@@ -242,7 +242,7 @@ def _one_level(result: AuditResult) -> Iterator[str]:
         )  # fmt: skip
 
 
-def _spellings(space: SampleSpace) -> Iterator[str]:
+def _spellings(space: SampleSpace) -> Iterator[Note]:
     """Name two groups whose names differ only in blanks or case."""
     for name in space.sensitive:
         same = find_same_words(space.columns[name].levels.tolist())
@@ -276,7 +276,7 @@ def _not_received(result: AuditResult) -> Iterator[str]:
         )  # fmt: skip
 
 
-def _given_decisions(result: AuditResult) -> Iterator[str]:
+def _given_decisions(result: AuditResult) -> Iterator[Note]:
     """Say what counts as the unfavourable decision, and which column gives the decision away."""
     space = result.space
     is_decision = result.favourable is not None or result.loss.needs == "label"
@@ -303,8 +303,9 @@ def _given_decisions(result: AuditResult) -> Iterator[str]:
         if name not in space.sensitive and is_function and most**repeats < MAX_AGREEMENT_CHANCE:
             yield Note(
                 "The column {name} gives the decision away: people with one value of it all got "
-                "the same decision. If it was recorded afterwards, leave it out (`features`), as "
-                "people who are alike in it are decided alike whatever their group.",
+                "the same decision. If the decision rests on it, keep it. If it was recorded "
+                "afterwards, leave it out (`features`), as people who are alike in it are decided "
+                "alike whatever their group.",
                 name=name,
             )
 
