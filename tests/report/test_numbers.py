@@ -59,3 +59,12 @@ def test_long_text_ends_in_an_ellipsis():
 )
 def test_numbers(made, wanted):
     assert made == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(13330.0, "13330"), (13330.57, "13330.57"), (2019.0, "2019"), (-1234.5, "-1234.5"),
+     (0.123456, "0.1235"), (999.96, "1000"), (1e20, "1e+20")],
+)  # fmt: skip
+def test_numbers_of_people_keep_all_digits_before_the_point(value, text):
+    assert numbers.value_text(value) == text
