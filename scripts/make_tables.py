@@ -33,6 +33,11 @@ def format_share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+def format_percentage(value: float) -> str:
+    """Return a share in per cent where the unit is known."""
+    return f"{100 * value:.1f}"
+
+
 def format_value(value: float | None) -> str:
     """Return a number with three decimals."""
     return "–" if value is None else f"{value:.3f}"
@@ -151,18 +156,17 @@ def _format_ratio(ours: float, normal: float) -> str:
 # ------------------------------------------------------------------ families.json
 
 FAMILY_TITLES = (
-    "ten audits", "n", "families", "anything wrong", "intervals miss", "to reject", "rejected",
-    "by Holm alone", "by Bonferroni",
+    "ten audits", "n", "anything wrong", "to reject", "rejected", "by Holm alone", "by Bonferroni",
 )  # fmt: skip
 
 
 def families(rows: list[Row]) -> str:
-    """Return the errors and powers of families of audits."""
+    """Return the errors, in per cent, and the powers of families of audits."""
     powers = ("rejected", "holm_rejected", "bonferroni_rejected")
     return format_table(FAMILY_TITLES, (
         (
-            row["case"], f"{row['n']}", f"{row['repetitions']}", format_share(row["wrong"]),
-            format_share(row["intervals_miss"]), f"{row['to_reject']}",
+            row["case"].removesuffix(", free moves, 0-1 loss"), f"{row['n']}",
+            format_percentage(row["wrong"]), f"{row['to_reject']}",
             *(f"{row[name]:.2f}" if row["to_reject"] else "–" for name in powers),
         )
         for row in rows
@@ -179,27 +183,23 @@ DIFFERENCE_METHODS = {
 
 
 def differences_coverage(results: Row) -> str:
-    """Return coverage and relative widths of bounds of differences."""
+    """Return coverage, in per cent, and relative widths of bounds of differences by n."""
+    rows = results["coverage"]
+    by_key = {(row["case"], row["n"]): row for row in rows}
+    sizes = sorted({row["n"] for row in rows})
     titles = (
-        "case", "n", "Δ", "samples", "lower / upper bound covers", "width, over two intervals",
+        "models", *(f"L, U cover, n = {n}" for n in sizes), *(f"width, n = {n}" for n in sizes),
     )  # fmt: skip
     return format_table(titles, (
         (
-            row["case"], f"{row['n']}", f"{row['truth']:.3f}", f"{row['repetitions']}",
-            f"{row['lower']:.3f} / {row['upper']:.3f}", f"{row['paired_over_apart']:.2f}",
+            case,
+            *(
+                ", ".join(format_percentage(by_key[case, n][side]) for side in ("lower", "upper"))
+                for n in sizes
+            ),
+            *(f"{by_key[case, n]['paired_over_apart']:.2f}" for n in sizes),
         )
-        for row in results["coverage"]
-    ))  # fmt: skip
-
-
-def differences_power(results: Row) -> str:
-    """Return how often a difference is detected."""
-    return format_table(("n", "Δ", *DIFFERENCE_METHODS.values()), (
-        (
-            f"{row['n']}", f"{row['truth']:.2f}",
-            *(format_share(row[method]) for method in DIFFERENCE_METHODS),
-        )
-        for row in results["power"]
+        for case in dict.fromkeys(row["case"] for row in rows)
     ))  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def draw_differences(path: Path) -> None:
         .mark_line(point=True)
         .encode(
             x=alt.X("difference", title="difference Δ"),
-            y=alt.Y("power", title="found", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("power", title="share of samples", scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("method", title=None, sort=order),
             strokeDash=alt.StrokeDash("method", legend=None, sort=order),
             column=alt.Column("n", title=None, sort=["n = 300", "n = 1000"]),
@@ -235,99 +235,80 @@ def draw_differences(path: Path) -> None:
 
 
 def questions_draws(results: Row) -> str:
-    """Return rejections by system, number of draws and what the bound is about."""
-    return format_table(
-        (
-            "system", "draws", "bound about", "ψ", "rejected at ψ = δ", "rejected at 3 δ = ψ",
-            "reference", "knows the worst twin: bets, normal",
-        ),
-        (
-            (
-                row["box"], f"{row['draws']}", row["about"], f"{row['psi']:.3g}",
-                f"{row['false alarms']} of {row['runs']}",
-                "–" if row["found"] is None else f"{row['found']} of {row['runs']}",
-                *(
-                    "–" if shares is None else ", ".join(f"{100 * one:.0f} %" for one in shares)
-                    for shares in (row["reference"], row["oracle"])
-                ),
-            )
-            for row in results["draws"]
-        ),
-    )  # fmt: skip
+    """Return rejections, in per cent, about the population and about these cases."""
+    by_key: dict[tuple[str, int], dict[str, Row]] = {}
+    for row in results["draws"]:
+        by_key.setdefault((row["box"], row["draws"]), {})[row["about"]] = row
+    titles = ("system", "draws", "ψ", "wrong", "power", "worst twin known: bets, normal")
+
+    def cells(box: str, draws: int) -> tuple[str, ...]:
+        """Return the cells of a row."""
+        pair = [by_key[box, draws][about] for about in ("population", "these")]
+        wrong = ", ".join(format_percentage(row["false alarms"] / row["runs"]) for row in pair)
+        power = ", ".join(f"{100 * row['found'] / row['runs']:.0f}" for row in pair if row["psi"])
+        oracle = ", ".join(f"{100 * share:.0f}" for share in pair[0]["oracle"] or ())
+        psi = f"{pair[0]['psi']:.3g}"
+        return box, f"{draws}", psi, wrong, power or "–", oracle or "–"
+
+    return format_table(titles, (cells(*key) for key in by_key))
 
 
 def questions_stops(results: Row) -> str:
-    """Return verdicts and questions of audits that ask until sure."""
-    return _stops_table(results["stops"])
+    """Return the mean number of queries of audits that stop at the verdict, by ψ/δ."""
+    parts = [
+        {round(row["psi"] / row["delta"], 6): row for row in results[name]}
+        for name in ("many", "stops")
+    ]
+    ratios = sorted({ratio for part in parts for ratio in part})
 
+    def cells(part: dict[float, Row]) -> tuple[str, ...]:
+        """Return the cells of a row."""
+        (possible,) = {row["all questions"] for row in part.values()}
+        queries = (f"{part[one]['questions']:.0f}" if one in part else "–" for one in ratios)
+        return f"of {possible:,}", *queries
 
-def questions_many(results: Row) -> str:
-    """Return the same of audits with many questions."""
-    return _stops_table(results["many"])
-
-
-def _stops_table(rows: list[Row]) -> str:
-    titles = (
-        "ψ", "audits", "rejected", "certified", "inconclusive", "people, mean", "questions, mean",
-    )  # fmt: skip
-    return format_table(titles, (
-        (
-            f"{row['psi']:g}", f"{row['runs']}", f"{row['rejected']}", f"{row['certified']}",
-            f"{row['inconclusive']}", f"{row['people']:.0f}",
-            f"{row['questions']:.0f} of {row['all questions']}",
-        )
-        for row in rows
-    ))  # fmt: skip
+    titles = ("mean queries, by ψ/δ", *(f"{ratio:g}" for ratio in ratios))
+    return format_table(titles, map(cells, parts))
 
 
 # ------------------------------------------------------------------ designs.json, controls.json
 
-SETS_OF_BOUNDS = ("", "robust ", "oracle ")
-
 
 def designs(rows: list[Row]) -> str:
-    """Return errors, mean bounds and power of audits of clusters and weights."""
+    """Return errors and power, in per cent, and mean upper bounds of clusters and weights."""
     titles = (
-        "world", "samples", "ψ", "by rows: L > ψ", "L > ψ / U < ψ", "robust: L > ψ / U < ψ",
-        "mean L / U", "robust", "oracle", "rejects ψ/2", "robust", "oracle",
+        "sample", "by rows: L wrong", "L, U wrong", "robust: L, U wrong", "power", "robust: power",
+        "mean U", "robust: mean U",
     )  # fmt: skip
     return format_table(titles, (
         (
-            row["world"], f"{row['samples']}", format_value(row["psi"]),
-            format_share(row["by rows"]), _format_misses(row), _format_misses(row, "robust "),
-            *(_format_bounds(row, name) for name in SETS_OF_BOUNDS),
-            *(format_share(row[f"{name}found"]) for name in SETS_OF_BOUNDS),
+            row["world"], format_percentage(row["by rows"]),
+            *(_format_misses(row, name) for name in ("", "robust ")),
+            *(f"{100 * row[f'{name}found']:.0f}" for name in ("", "robust ")),
+            *(format_value(row[f"{name}upper"]) for name in ("", "robust ")),
         )
         for row in rows
     ))  # fmt: skip
 
 
 def controls(rows: list[Row]) -> str:
-    """Return errors and mean bounds of audits with controls."""
+    """Return the errors of audits with controls, in per cent."""
     titles = (
-        "world", "samples", "Δ", "rejected without controls", "rejected", "L > Δ / U < Δ",
-        "normal: L > Δ / U < Δ", "mean L / U", "normal", "oracle", "permutation p ≤ .05",
+        "population", "Δ", "rejected", "L, U wrong", "normal: L, U wrong", "permutation test",
     )  # fmt: skip
     return format_table(titles, (
         (
-            row["world"], f"{row['samples']}", format_value(row["difference"]),
-            format_share(row["rejected without controls"]), format_share(row["rejected"]),
-            _format_misses(row), _format_misses(row, "normal "),
-            *(_format_bounds(row, name) for name in ("", "normal ", "oracle ")),
-            format_share(row["permutation"]),
+            row["world"], f"{row['difference']:.3g}", format_percentage(row["rejected"]),
+            *(_format_misses(row, name) for name in ("", "normal ")),
+            format_percentage(row["permutation"]),
         )
         for row in rows
     ))  # fmt: skip
 
 
-def _format_misses(row: Row, name: str = "") -> str:
-    """Return how often the lower and the upper bound are wrong."""
-    return " / ".join(format_share(row[f"{name}{side} misses"]) for side in ("lower", "upper"))
-
-
-def _format_bounds(row: Row, name: str) -> str:
-    """Return the mean lower and upper bound."""
-    return " / ".join(format_value(row[f"{name}{side}"]) for side in ("lower", "upper"))
+def _format_misses(row: Row, name: str) -> str:
+    """Return how often the lower and the upper bound are wrong, in per cent."""
+    return ", ".join(format_percentage(row[f"{name}{side} misses"]) for side in ("lower", "upper"))
 
 
 # ------------------------------------------------------------------ rates.json, rate_audits.json
@@ -687,12 +668,10 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "validity-verdicts": ("verdicts.json", validity_verdicts),
     "families": ("families.json", families),
     "differences-coverage": ("differences.json", differences_coverage),
-    "differences-power": ("differences.json", differences_power),
     "designs": ("designs.json", designs),
     "controls": ("controls.json", controls),
     "questions-draws": ("questions.json", questions_draws),
     "questions-stops": ("questions.json", questions_stops),
-    "questions-many": ("questions.json", questions_many),
     "rates-compas": ("rates.json", rates_compas),
     "rates-simulated": ("rates.json", rates_simulated),
     "rates-audits": ("rate_audits.json", rates_audits),

@@ -89,26 +89,117 @@ def test_the_words_on_rates_are_those_of_the_simulation(tables):
     assert f"the bound was above 0 in at most {100 * alarms:.1f} % of the samples" in words
 
 
+def load_figures(name):
+    """Return the figures of a simulation."""
+    return json.loads((ROOT / "docs" / f"{name}.json").read_text("utf-8"))
+
+
+def read_words(name):
+    """Return the text of a page in one line."""
+    return " ".join((ROOT / "docs" / name).read_text("utf-8").split())
+
+
 def test_the_words_on_questions_are_those_of_the_simulation():
-    page = (ROOT / "docs" / "questions.md").read_text("utf-8")
-    found = json.loads((ROOT / "docs" / "questions.json").read_text("utf-8"))
-    (at_delta,) = [row for row in found["stops"] if row["psi"] == row["delta"]]
-    assert at_delta["runs"] == 1000
-    # either verdict is an error there, each of probability .05 at most: three standard errors
-    for word in ("rejected", "certified"):
-        assert at_delta[word] <= 50 + 3 * (1000 * 0.05 * 0.95) ** 0.5
-    for row in found["many"]:
-        assert row["rejected" if row["psi"] else "certified"] == row["runs"]
+    found, words = load_figures("questions"), read_words("simulations.md")
+    at_delta = []
+    for row in (*found["many"], *found["stops"]):
+        if row["psi"] == row["delta"]:
+            at_delta.append(row)
+        else:  # "All audits reach the right verdict, except at ψ = δ"
+            right = "rejected" if row["psi"] > row["delta"] else "certified"
+            assert row[right] == row["runs"]
+    (row,) = at_delta
+    assert row["runs"] == 1000
+    # either verdict is an error there, each of probability .05 at most
+    errors = {word: row[word] / row["runs"] for word in ("rejected", "certified")}
+    assert max(errors.values()) <= most_errors(row["runs"])
+    told = " and ".join(f"{100 * share:.1f} % {word}" for word, share in errors.items())
+    assert f"either is an error: {told}" in words
     (easy,) = [row for row in found["many"] if row["psi"] == 4 * row["delta"]]
-    assert f"{easy['questions']:.0f} of {easy['all questions']:,} questions were asked" in page
+    recipe = read_words("questions.md")
+    assert f"[{easy['questions']:.0f} of {easy['all questions']:,} queries]" in recipe
+    power = {}
     for row in found["draws"]:
         runs = row["runs"]
-        assert row["false alarms"] <= 0.05 * runs + 3 * (runs * 0.05 * 0.95) ** 0.5
+        assert row["false alarms"] <= most_errors(runs) * runs
         if row["reference"] is not None:
             (share,) = row["reference"]
             # two simulations, the other one of 200 samples: three standard errors, or one sample
             error = (share * (1 - share) * (1 / runs + 1 / 200)) ** 0.5
             assert abs(row["found"] / runs - share) <= 3 * error + 1 / runs
+            power[row["box"], row["draws"], row["about"]] = f"{100 * row['found'] / runs:.0f} %"
+    assert f"rejected in {power['one group', 20, 'population']} of samples" in recipe
+    assert f"profile, it was rejected in {power['signs differ', 20, 'population']}" in recipe
+
+
+def test_the_words_on_designs_are_those_of_the_simulation():
+    rows, words = load_figures("designs"), read_words("simulations.md")
+    found = {row["world"]: row for row in rows}
+    by_rows = max(row["by rows"] for row in rows)
+    assert f"reject falsely in up to {100 * by_rows:.1f} % of samples" in words
+    robust = max(row["robust upper misses"] for row in rows)
+    assert f"U is wrong in up to {100 * robust:.1f} %" in words
+    sizes = [found[f"100 × 1–30, informative{given}"] for given in ("", ", given the sizes")]
+    told = " to ".join(f"{100 * row['found']:.0f} %" for row in sizes)
+    assert f"Without declared sizes it falls from {told}" in words
+    assert {row["psi"] for row in rows if "budget" not in row["world"]} == {0.1}
+    assert {short(row["psi"]) for row in rows if "budget" in row["world"]} == {".255"}
+    assert 0.3 < found["20 × 50"]["by rows"] < 0.36
+    assert "a third of the audits at level 5 %" in read_words("how-to/designs.md")
+
+
+def test_the_words_on_controls_are_those_of_the_simulation():
+    rows, words = load_figures("controls"), read_words("simulations.md")
+    found = {row["world"]: row for row in rows}
+    assert {row["rejected without controls"] for row in rows} == {1.0}
+    errors = f"{100 * found['no effect, controls alike']['permutation']:.1f} %"
+    assert f"then errs in {errors} of samples" in words
+    for row in rows:
+        ratio = (row["upper"] - row["lower"]) / (row["normal upper"] - row["normal lower"])
+        assert f"{ratio:.1f}" in {"1.2", "1.3"}
+    assert "The audit's interval is about 1.2 times as wide" in words
+    (rejected,) = {row["rejected"] for row in rows if row["difference"] == 0}
+    told = f"audits rejected in {100 * rejected:.1f} % of samples"
+    assert told in read_words("how-to/controls.md")
+
+
+def test_the_words_on_comparisons_are_those_of_the_simulation():
+    found, words = load_figures("differences"), read_words("simulations.md")
+    (power,) = [row for row in found["power"] if (row["n"], round(row["truth"], 6)) == (1000, 0.03)]
+    shares = [f"{100 * power[name]:.0f} %" for name in ("paired", "mcnemar", "apart")]
+    told = "show the difference in {} of samples, McNemar's exact test in {}, two separate"
+    assert f"{told.format(*shares)} intervals in {shares[2]}" in words
+    widths = {(row["case"], row["n"]): row["paired_over_apart"] for row in found["coverage"]}
+    assert round(widths["no budget, models agree on 90 %", 1000], 2) == 0.2
+    assert "a fifth as wide at n = 1000" in read_words("compare.md")
+
+
+def test_the_words_on_families_are_those_of_the_simulation():
+    rows, words = load_figures("families"), read_words("simulations.md")
+    (row,) = [row for row in rows if row["to_reject"] == 8]
+    cost = row["holm_rejected"] - row["rejected"]
+    assert f"Certificates cost {cost:.2f} right rejections of 8" in words
+    wrong = max(row["wrong"] for row in rows if row["case"].startswith("ten true nulls"))
+    told = f"at most {100 * wrong:.1f} % of families had a wrong verdict"
+    assert told in read_words("families.md")
+    assert {row["to_reject"] for row in rows if "budget" in row["case"]} == {0}
+
+
+def test_no_bound_or_verdict_of_the_simulations_errs_more_often_than_is_told():
+    words = "No bound or verdict of an audit erred in more than 5 % of samples"
+    assert words in read_words("simulations.md")
+    names = "lower misses", "upper misses"
+    errors = [row[name] for row in load_figures("designs") for name in names]
+    errors += [row[name] for row in load_figures("controls") for name in names]
+    errors += [row["rejected"] for row in load_figures("controls") if row["difference"] == 0]
+    questions = load_figures("questions")
+    errors += [row["false alarms"] / row["runs"] for row in questions["draws"]]
+    coverage = load_figures("differences")["coverage"]
+    errors += [1 - row[side] for row in coverage for side in ("lower", "upper")]
+    errors += [
+        row[name] or 0 for row in load_figures("families") for name in ("wrong", "intervals_miss")
+    ]
+    assert max(errors) <= 0.05
 
 
 def test_the_page_on_architecture_has_a_row_for_every_folder():
@@ -176,6 +267,11 @@ def test_the_bounds_of_differences_keep_their_level():
             assert row["paired_over_apart"] <= 0.6
     for row in found["power"]:
         assert row["truth"] > 0 or max(row["paired"], row["apart"]) <= 0.08
+
+
+def short(number):
+    """Write a number as the pages do: .255."""
+    return f"{number:.3f}".removeprefix("0")
 
 
 def most_errors(samples, level=0.05):
