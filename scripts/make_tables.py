@@ -397,8 +397,11 @@ def _rate_case(row: Row) -> tuple[str, ...]:
 
 # ------------------------------------------------------------------ speed.json
 
-STAGES = ("audit", "bounds", "moves", "summary", "html")
 VERSIONS = {"python": "Python", "numpy": "NumPy", "numba": "Numba"}
+LP_SIZES = 100, 400
+AUDIT_SIZES = 1_000, 10_000, 100_000
+"""The numbers of points that are shown."""
+VERDICT_ROWS = 10_000, 1_000_000, 10_000_000
 
 
 def speed_measured(parts: Row) -> str:
@@ -407,190 +410,135 @@ def speed_measured(parts: Row) -> str:
         f"{name} {' and '.join(sorted({part['of'][key] for part in parts.values()}))}"
         for key, name in VERSIONS.items()
     )
-    cores = [part["cores_used_by_others"] for part in parts.values()]
-    busy = [value for value in cores if value is not None]
-    return (
-        f"{versions}; two cores, of which other processes used {min(busy):.1f} to {max(busy):.1f} "
-        "meanwhile, by part."
-    )
+    busiest = max(part["cores_used_by_others"] or 0 for part in parts.values())
+    return f"{versions}; other processes used at most {busiest:.1f} of the two cores."
 
 
 def speed_starting(parts: Row) -> str:
-    """Return the seconds of commands from their start."""
-    columns = ("first", "least", "median")
-    return format_table(("command", *columns), (
-        (f"`{name}`", *(f"{seconds[column]:.2f}" for column in columns))
+    """Return the CPU seconds of commands from their start."""
+    return format_table(("command", "first run", "later runs, median"), (
+        (f"`{name}`", format_seconds(seconds["first"]), format_seconds(seconds["median"]))
         for name, seconds in parts["starting"]["commands"].items()
+        if not name.endswith(("--version", "--help"))
     ))  # fmt: skip
+
+
+def speed_audits(parts: Row) -> str:
+    """Return the CPU seconds of audits with their reports, by similarity, loss and points."""
+    titles = (
+        "comparable by", "loss", "points", "audit and bounds", "moves", "report", "total",
+        "peak MiB",
+    )  # fmt: skip
+    rows = [
+        _audit_row("distance", "Brier", row)
+        for row in parts["afterwards"]["audits"]
+        if row["points"] in AUDIT_SIZES
+    ]
+    rows += [_audit_row("distance", loss, row) for loss, row in parts["million"]["audits"].items()]
+    questions = parts["questions"]
+    rows.append(_audit_row("twins", "0-1", questions | {"points": questions["questions"]}))
+    return format_table(titles, rows) + (
+        f"\n\nThe time of the last row includes {format_seconds(questions['model'])} "
+        "of the model itself."
+    )
+
+
+def _audit_row(similarity: str, loss: str, row: Row) -> tuple[str, ...]:
+    """Return the cells of an audit; stages that were not measured are left open."""
+    seconds = row["seconds"]
+    stages = (("audit", "bounds"), ("moves",), ("summary", "html"))
+    times = [sum(seconds.get(stage, 0) for stage in names) for names in stages]
+    return (
+        similarity, loss, f"{row['points']:,}",
+        *(format_seconds(time) if time else "–" for time in times),
+        format_seconds(sum(times)), f"{row['peak_mib']:,.0f}",
+    )  # fmt: skip
+
+
+def speed_growth(parts: Row) -> str:
+    """Return the time of ψ at the largest size by kind of losses and number of dimensions."""
+    growths = parts["growth"]["growths"]
+    by_losses: dict[str, list[Row]] = {}
+    for growth in growths:
+        by_losses.setdefault(growth["losses"], []).append(growth)
+    dimensions = sorted({growth["dimensions"] for growth in growths})
+    table = format_table(("losses", *(f"{count} dim." for count in dimensions), "peak MiB"), (
+        (
+            losses, *(format_seconds(growth["sizes"][-1]["solve"]) for growth in rows),
+            f"{max(growth['sizes'][-1]['peak_bytes'] for growth in rows) / MIB:.0f}",
+        )
+        for losses, rows in by_losses.items()
+    ))  # fmt: skip
+    ratios = [growth["sizes"][-1]["solve"] / growth["sizes"][-2]["solve"] for growth in growths]
+    grows = f"{min(ratios):.0f} to {max(ratios):.0f} times"
+    return f"{table}\n\nFrom 10,000 to 100,000 points the time grows {grows}."
 
 
 def speed_lp(parts: Row) -> str:
     """Return our solver beside LP solvers."""
-    rows: list[tuple[str, ...]] = []
-    for ours in parts["lp"]["ours"]:
-        rows.append((
-            f"{ours['points']:,}", "fairtransport", format_seconds(ours["value_with_build"]), "",
-            format_seconds(ours["value_after_build"]), "", format_seconds(ours["resamples"]), "",
-        ))  # fmt: skip
-        rows += [
-            (
-                f"{peer['points']:,}", peer["peer"], format_seconds(peer["first_value"]),
-                f"{peer['first_ratio']:,.0f}", format_seconds(peer["further_value"]),
-                f"{peer['further_ratio']:,.0f}",
-                f"{format_seconds(peer['resamples'])} ({peer['solves']})",
-                f"{peer['resamples_ratio']:,.0f}",
-            )
-            for peer in parts["lp"]["peers"]
-            if peer["points"] == ours["points"]
-        ]  # fmt: skip
+    part = parts["lp"]
+    times = {
+        ("fairtransport", row["points"]): (
+            row["value_with_build"], row["value_after_build"], row["resamples"],
+        )
+        for row in part["ours"]
+    } | {
+        (row["peer"], row["points"]): (row["first_value"], row["further_value"], row["resamples"])
+        for row in part["peers"]
+    }  # fmt: skip
+    small, large = LP_SIZES
     titles = (
-        "K", "solver", "first value", "ratio", "further value", "ratio", "1000 resamples", "ratio",
+        "solver", f"first value, K = {small}", f"K = {large}", "further value", "1000 resamples",
     )  # fmt: skip
-    return format_table(titles, rows)
-
-
-def speed_nearest(parts: Row) -> str:
-    """Return our solver beside POT on the nearest task that POT has."""
-    return format_table(("K", "our value", "POT `emd2`", "ratio", "costs differ by"), (
-        (
-            f"{row['points']:,}", format_seconds(row["ours"]), format_seconds(row["theirs"]),
-            f"{row['theirs'] / row['ours']:.2g}", f"{row['difference']:.0e}",
-        )
-        for row in parts["nearest"]["pot"]
+    return format_table(titles, (
+        (solver, *map(format_seconds, (times[solver, small][0], *times[solver, large])))
+        for solver in dict.fromkeys(solver for solver, _ in times)
     ))  # fmt: skip
-
-
-def speed_frontiers(parts: Row) -> str:
-    """Return the frontiers beside the bare product of the pairs, and how they grow."""
-    rows: list[tuple[str, ...]] = []
-    for kind, growth in parts["frontiers"].items():
-        if kind in {"of", "cores_used_by_others"}:
-            continue
-        for row in growth["builds"]:
-            product = row["product_seconds"]
-            rows.append((
-                kind, f"{row['points']:,}", format_seconds(row["fastest"]),
-                format_seconds(product) if product else "",
-                f"{row['fastest'] / product:.1f}" if product else "",
-                f"{row['pairs'] / row['fastest']:.1e}", f"{row['looked_at'] / row['pairs']:.0%}",
-                f"{row['peak_bytes'] / MIB:.0f}",
-            ))  # fmt: skip
-        exponents = f"K^{growth['fastest_exponent']:.2f}", f"K^{growth['memory_exponent']:.2f}"
-        rows.append((kind, "grows as", exponents[0], "", "", "", "", exponents[1]))
-    titles = (
-        "costs", "K", "frontiers", "product", "ratio", "pairs a second", "looked at", "peak MiB",
-    )  # fmt: skip
-    return format_table(titles, rows)
-
-
-def speed_spreading(parts: Row) -> str:
-    """Return the frontiers with one thread and with two."""
-    return format_table(("K", "one thread", "two", "median ratio", "in turns"), (
-        (
-            f"{row['points']:,}", format_seconds(row["one"]), format_seconds(row["two"]),
-            f"{row['ratio']:.2f}", f"{row['least']:.2f} to {row['most']:.2f}",
-        )
-        for row in parts["spreading"]["sizes"]
-    ))  # fmt: skip
-
-
-def speed_afterwards(parts: Row) -> str:
-    """Return the CPU seconds of every stage by K, and how they grow."""
-    part = parts["afterwards"]
-    rows = [
-        (
-            f"{row['points']:,}", *(f"{row['seconds'][stage]:.2f}" for stage in STAGES),
-            f"{sum(row['seconds'].values()):.1f}", f"{row['html_bytes'] / 1e6:.1f}",
-            f"{row['peak_mib']:.0f}",
-        )
-        for row in part["audits"]
-    ]  # fmt: skip
-    exponents = (f"{part['exponents'][stage]:.2f}" for stage in (*STAGES, "whole"))
-    rows.append(("exponent in K, from 10,000 on", *exponents, "", ""))
-    return format_table(("K", *STAGES, "whole", "HTML, MB", "peak MiB"), rows)
-
-
-def speed_million(parts: Row) -> str:
-    """Return the CPU seconds of every stage of audits of a million points."""
-    return format_table(("loss", *STAGES, "whole", "peak MiB", "page, MB"), (
-        (
-            name, *(f"{row['seconds'][stage]:.1f}" for stage in STAGES),
-            f"{sum(row['seconds'].values()):.0f}", f"{row['peak_mib']:.0f}",
-            f"{row['page_mb']:.2f}",
-        )
-        for name, row in parts["million"]["audits"].items()
-    ))  # fmt: skip
-
-
-def speed_questions(parts: Row) -> str:
-    """Return the CPU seconds of an audit beside those of the model that it asks."""
-    row = parts["questions"]
-    titles = ("questions", "model", *row["seconds"], "whole / model", "peak MiB")
-    seconds = (f"{one:.1f}" for one in row["seconds"].values())
-    return format_table(titles, [(
-        f"{row['questions']:,}", f"{row['model']:.1f}", *seconds, f"{row['ratio']:.1f}",
-        f"{row['peak_mib']:.0f}",
-    )])  # fmt: skip
-
-
-def speed_growth(parts: Row) -> str:
-    """Return how solutions grow by kind of losses and number of dimensions."""
-    growths = parts["growth"]["growths"]
-    sizes = sorted({row["points"] for growth in growths for row in growth["sizes"]})
-    titles = (
-        "losses", "dimensions", *(f"K = {size:,}" for size in sizes), "grows as",
-        "peak MiB at the last", "duality gap at most",
-    )  # fmt: skip
-    rows = []
-    for growth in growths:
-        seconds = {row["points"]: format_seconds(row["solve"]) for row in growth["sizes"]}
-        rows.append((
-            growth["losses"], f"{growth['dimensions']}", *(seconds.get(size, "") for size in sizes),
-            f"K^{growth['time_exponent']:.2f}", f"{growth['sizes'][-1]['peak_bytes'] / MIB:.0f}",
-            f"{max(abs(row['gap']) / row['value'] for row in growth['sizes']):.0e}",
-        ))  # fmt: skip
-    return format_table(titles, rows)
 
 
 def speed_monitor(parts: Row) -> str:
-    """Return the records a second that a monitor takes in."""
+    """Return the records a second that a monitor processes."""
     row = parts["monitor"]
-    titles = ("K", f"records a second in batches of {row['batch']:,}", "one by one")
-    return format_table(titles, [
-        (f"{row['points']}", f"{row['in_batches']:,.0f}", f"{row['one_by_one']:,.0f}")
-    ])  # fmt: skip
+    return (
+        f"A monitor of {row['points']} points processes {row['in_batches']:,.0f} records a second "
+        f"in batches of {row['batch']:,}, and {row['one_by_one']:,.0f} one by one, with a "
+        "confidence bound after each record."
+    )
 
 
-def speed_verdicts(parts: Row) -> str:
-    """Return what a verdict adds to counting, beside the bare group-by."""
-    titles = ("rows", "distinct", "group-by", "audit", "with verdict and summary", "ratio")
-    rows: list[tuple[str, ...]] = []
-    for growth in parts["counting"]["verdicts"]:
-        rows += [
-            (
-                f"{row['rows']:,}", f"{row['points']:,}", f"{row['bare']:.2f}",
-                f"{row['audit']:.2f}", f"{row['verdict']:.2f}",
-                f"{row['verdict'] / row['bare']:.0f}",
-            )
-            for row in growth["sizes"]
-        ]  # fmt: skip
-        exponents = (f"n^{value:.2f}" for value in growth["exponents"].values())
-        rows.append(("grow as", "", *exponents, ""))
-    return format_table(titles, rows)
+def speed_threads(parts: Row) -> str:
+    """Return what a second thread is worth."""
+    gains = " and ".join(
+        f"{row['ratio']:.1f} times as fast for {row['points']:,} points"
+        for row in parts["spreading"]["sizes"]
+    )
+    return f"With two threads the search among points is {gains}, by the clock."
 
 
 def speed_counting(parts: Row) -> str:
     """Return the CPU seconds from a file to a finished audit."""
-    titles = (
-        "file", "rows", "distinct", "group-by", "audit", "ratio", "peak MiB, group-by and audit",
-    )  # fmt: skip
+    titles = ("file", "rows", "distinct", "audit", "times the group-by", "peak MiB")
     return format_table(titles, (
         (
-            row["file"], f"{row['rows']:,}", f"{row['points']:,}", f"{row['bare']:.2f}",
-            f"{row['audit']:.2f}", f"{row['least']:.2f} to {row['most']:.2f}",
-            f"{row['bare_mib']:.0f}, {row['audit_mib']:.0f}",
+            row["file"] + (" with an ID column" if row["identifier"] else ""),
+            f"{row['rows']:,}", f"{row['points']:,}", format_seconds(row["audit"]),
+            f"{row['ratio']:.2f}", f"{row['audit_mib']:.0f}",
         )
         for row in parts["counting"]["files"]
+    ))  # fmt: skip
+
+
+def speed_verdicts(parts: Row) -> str:
+    """Return the CPU seconds of audits of predictions with a verdict."""
+    titles = ("rows", "distinct", "audit with verdict", "times the group-by")
+    return format_table(titles, (
+        (
+            f"{row['rows']:,}", f"{row['points']:,}", format_seconds(row["verdict"]),
+            f"{row['verdict'] / row['bare']:.0f}",
+        )
+        for growth in parts["counting"]["verdicts"]
+        for row in growth["sizes"]
+        if row["rows"] in VERDICT_ROWS
     ))  # fmt: skip
 
 
@@ -647,6 +595,23 @@ def counterparts_adult(data: Row) -> str:
     ))  # fmt: skip
 
 
+# ------------------------------------------------------------------ reproduction/table1.json
+
+
+def table1(document: Row) -> str:
+    """Return the paper's Table 1 beside ours."""
+    import pandas as pd
+
+    from fairtransport.reproduce.table1 import Table1, format_markdown
+
+    summary = pd.DataFrame(document["summary"])
+    table = Table1(
+        tuple(document["splits"]), tuple(summary["method"].unique()), summary, document["claims"],
+        document["settings"],
+    )  # fmt: skip
+    return format_markdown(table).rstrip()
+
+
 # ------------------------------------------------------------------ the registry
 
 
@@ -661,7 +626,7 @@ def exit_codes(_: None) -> str:
 
 TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "exit-codes": (None, exit_codes),
-    "table1": ("reproduction/table1.md", str.rstrip),
+    "table1": ("reproduction/table1.json", table1),
     "validity-coverage": ("validity.json", validity_coverage),
     "validity-width": ("validity.json", validity_width),
     "validity-further": ("further.json", validity_further),
@@ -677,17 +642,13 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "rates-audits": ("rate_audits.json", rates_audits),
     "speed-measured": ("speed.json", speed_measured),
     "speed-starting": ("speed.json", speed_starting),
-    "speed-lp": ("speed.json", speed_lp),
-    "speed-nearest": ("speed.json", speed_nearest),
-    "speed-frontiers": ("speed.json", speed_frontiers),
-    "speed-spreading": ("speed.json", speed_spreading),
-    "speed-afterwards": ("speed.json", speed_afterwards),
-    "speed-million": ("speed.json", speed_million),
-    "speed-questions": ("speed.json", speed_questions),
-    "speed-growth": ("speed.json", speed_growth),
-    "speed-monitor": ("speed.json", speed_monitor),
-    "speed-verdicts": ("speed.json", speed_verdicts),
     "speed-counting": ("speed.json", speed_counting),
+    "speed-verdicts": ("speed.json", speed_verdicts),
+    "speed-audits": ("speed.json", speed_audits),
+    "speed-growth": ("speed.json", speed_growth),
+    "speed-lp": ("speed.json", speed_lp),
+    "speed-monitor": ("speed.json", speed_monitor),
+    "speed-threads": ("speed.json", speed_threads),
     "counterparts": ("counterparts.json", counterparts),
     "counterparts-adult": ("adult_counterparts.json", counterparts_adult),
 }
