@@ -80,7 +80,7 @@ def validity_populations(rows: list[Row]) -> str:
 def validity_verdicts(rows: list[Row]) -> str:
     """Return the largest errors and the power of audits with a declared δ by size."""
     titles = (
-        "n", "wrongly rejected", "normal test", "wrongly certified", "power: median, least",
+        "n", "wrongly rejected", "by the normal test", "wrongly certified", "power: median, least",
         "over normal test: median, least",
     )  # fmt: skip
     errors = ("false_rejections", "normal_false_rejections", "false_certificates")
@@ -346,14 +346,15 @@ COMPAS_TITLES = (
     "upper bound", "for people",
 )  # fmt: skip
 BLIND_TITLES = (
-    "n", "blocks", "blind systems", "bound above 0, at most", "permutation test rejects",
+    "n", "blocks", "blind systems", "bound above 0, at most, %", "permutation test rejects, %",
 )  # fmt: skip
 DIFFERING_TITLES = (
-    "difference", "n", "blocks", "smallest group", "R", "mean lower bound", "width",
-    "bound above 0", "permutation test rejects", "mean upper bound", "misses: lower, upper",
+    "difference", "n", "blocks", "groups, %", "R", "mean lower bound", "width",
+    "bound above 0, %", "permutation test rejects, %", "mean upper bound", "misses, %",
 )  # fmt: skip
 RATE_AUDIT_TITLES = (
-    "difference", "n", "blocks", "groups", "R", "rejected", "bound above 0", "bound above R",
+    "difference", "n", "blocks", "groups", "R", "rejected, %", "bound above 0, %",
+    "bound above R, %",
 )  # fmt: skip
 
 
@@ -380,8 +381,8 @@ def rates_blind(results: Row) -> str:
             for name in ("found", "permutation")
         )
         table.append((
-            f"{n}", f"{blocks}", f"{len(found)}", format_share(max(found)),
-            f"{100 * min(tests):.1f} to {format_share(max(tests))}",
+            f"{n}", f"{blocks}", f"{len(found)}", _percent(max(found)),
+            f"{_percent(min(tests))} to {_percent(max(tests))}",
         ))  # fmt: skip
     return format_table(BLIND_TITLES, table)
 
@@ -392,13 +393,12 @@ def rates_differing(results: Row) -> str:
     return format_table(DIFFERING_TITLES, (
         (
             f"{row['effect']:g}, {row['case']}", f"{row['n']}", f"{row['blocks']}",
-            f"{100 * min(row['shares']):.0f} %",
+            "/".join(f"{100 * share:.0f}" for share in row["shares"]),
             *(format_value(row[name]) for name in ("value", "lower")),
             f"{(row['value'] - row['lower']) / (row['value'] - row['oracle']):.2f}"
             + (f" ({next(without_signs):.2f})" if "random" in row["case"] else ""),
-            format_share(row["found"]), format_share(row["permutation"]),
-            format_value(row["upper"]),
-            f"{format_share(row['misses'])}, {format_share(row['upper_misses'])}",
+            _percent(row["found"]), _percent(row["permutation"]), format_value(row["upper"]),
+            f"{_percent(row['misses'])}, {_percent(row['upper_misses'])}",
         )
         for row in results["cases"]
         if row["effect"] > 0
@@ -410,20 +410,24 @@ def rates_audits(rows: list[Row]) -> str:
     blind = _select(rows, effect=0)
     rejected, above = (max(row[name] for row in blind) for name in ("rejected", "rejected_at_0"))
     note = (
-        f"Of {len(blind)} blind systems (R = 0) none was rejected in more than "
-        f"{format_share(rejected)} of the samples, and the bound was above 0 in at most "
-        f"{format_share(above)}."
+        f"Audits of {len(blind)} blind systems (R = 0) rejected at most {format_share(rejected)} "
+        f"of the samples, and the bound was above 0 in at most {format_share(above)}."
     )
     table = (
         (
             f"{row['effect']:g}", f"{row['n']}", f"{row['blocks']}",
             f"{row['groups']}{' × 3' if row['second'] else ''}", format_value(row["value"]),
-            *(format_share(row[name]) for name in ("rejected", "rejected_at_0", "misses")),
+            *(_percent(row[name]) for name in ("rejected", "rejected_at_0", "misses")),
         )
         for row in rows
         if row["effect"] > 0
     )  # fmt: skip
     return f"{note}\n\n{format_table(RATE_AUDIT_TITLES, table)}"
+
+
+def _percent(value: float | None) -> str:
+    """Return a share in per cent, for a column whose title has the unit."""
+    return format_share(value).removesuffix(" %")
 
 
 # ------------------------------------------------------------------ speed.json
