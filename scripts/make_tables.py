@@ -33,6 +33,11 @@ def format_share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+def format_percent(value: float | None) -> str:
+    """Return a share in per cent, for a column whose title has the unit."""
+    return format_share(value).removesuffix(" %")
+
+
 def format_value(value: float | None) -> str:
     """Return a number with three decimals."""
     return "–" if value is None else f"{value:.3f}"
@@ -87,13 +92,15 @@ def validity_verdicts(rows: list[Row]) -> str:
     table = []
     for n in _unique(rows, "n"):
         some = _select(rows, n=n)
-        most = [_trim(max(row[name] for row in some), 3) for name in errors]
-        valid = [row for row in some if not _normal_errs(row)]
         power = [row["rejected"] for row in some]
-        ratios = {row["case"]: row["rejected"] / row["normal_rejected"] for row in valid}
+        ratios = {
+            row["case"]: row["rejected"] / row["normal_rejected"]
+            for row in some
+            if not _errs(row, "normal_false_rejections")
+        }
         least = min(ratios, key=ratios.__getitem__)
         table.append((
-            f"{n}", most[0], f"**{most[1]}** ({len(some) - len(valid)})", most[2],
+            f"{n}", *(_format_errors(some, name) for name in errors),
             f"{_trim(median(power), 2)}, {_trim(min(power), 2)}",
             f"{_trim(median(ratios.values()), 2)}, {_trim(ratios[least], 2)} ({least})",
         ))  # fmt: skip
@@ -115,31 +122,29 @@ def _trim(value: float, digits: int) -> str:
     return f"{value:.{digits}f}".removeprefix("0")
 
 
-def _is_missed(row: Row) -> bool:
-    """Tell whether the interval or a bound covers too rarely."""
-    return any(row[side] < MIN_COVERAGE for side in SIDES)
-
-
-def _format_coverage(value: float) -> str:
-    """Return a coverage; one that is too low is bold."""
-    return f"**{_trim(value, 2)}**" if value < MIN_COVERAGE else _trim(value, 2)
+def _find_worst(row: Row) -> float:
+    """Return the least of the coverages of the interval and both bounds."""
+    return min(row[side] for side in SIDES)
 
 
 def _format_worst(rows: list[Row]) -> str:
     """Return the worst coverage of each side, and the number of populations that are missed."""
-    worst = ", ".join(_format_coverage(min(row[side] for row in rows)) for side in SIDES)
-    missed = sum(map(_is_missed, rows))
-    return f"{worst} ({missed})" if missed else worst
+    worst = (min(row[side] for row in rows) for side in SIDES)
+    missed = sum(_find_worst(row) < MIN_COVERAGE for row in rows)
+    text = ", ".join(
+        f"**{_trim(value, 2)}**" if value < MIN_COVERAGE else _trim(value, 2) for value in worst
+    )
+    return f"{text} ({missed})" if missed else text
 
 
 def _format_missed(rows: list[Row]) -> str:
     """Return the worst coverage of all sides, and the sizes at which one is missed."""
     if not rows:
         return "–"
-    worst = _format_coverage(min(row[side] for row in rows for side in SIDES))
-    missed = [f"{row['n']}" for row in rows if _is_missed(row)]
+    missed = [f"{row['n']}" for row in rows if _find_worst(row) < MIN_COVERAGE]
     sizes = "all n" if len(missed) == len(rows) else ", ".join(missed)
-    return f"{worst} ({sizes})" if missed else worst
+    text = _trim(min(map(_find_worst, rows)), 2)
+    return f"**{text}** ({sizes})" if missed else text
 
 
 def _format_widths(rows: list[Row], summarise: Callable[[list[float]], float]) -> str:
@@ -152,9 +157,16 @@ def _format_widths(rows: list[Row], summarise: Callable[[list[float]], float]) -
     )
 
 
-def _normal_errs(row: Row) -> bool:
-    """Tell whether the normal test rejects wrongly in more than 5 % by two standard errors."""
-    return bool(row["normal_false_rejections"] > 0.05 + 2 * (0.0475 / row["repetitions"]) ** 0.5)
+def _errs(row: Row, name: str) -> bool:
+    """Tell whether a share of errors is above 5 % by more than two standard errors."""
+    return bool(row[name] > 0.05 + 2 * (0.0475 / row["repetitions"]) ** 0.5)
+
+
+def _format_errors(rows: list[Row], name: str) -> str:
+    """Return the largest share of errors, and the number of populations where it is too large."""
+    text = _trim(max(row[name] for row in rows), 3)
+    missed = sum(_errs(row, name) for row in rows)
+    return f"**{text}** ({missed})" if missed else text
 
 
 # ------------------------------------------------------------------ families.json
@@ -381,8 +393,8 @@ def rates_blind(results: Row) -> str:
             for name in ("found", "permutation")
         )
         table.append((
-            f"{n}", f"{blocks}", f"{len(found)}", _percent(max(found)),
-            f"{_percent(min(tests))} to {_percent(max(tests))}",
+            f"{n}", f"{blocks}", f"{len(found)}", format_percent(max(found)),
+            f"{format_percent(min(tests))} to {format_percent(max(tests))}",
         ))  # fmt: skip
     return format_table(BLIND_TITLES, table)
 
@@ -397,8 +409,9 @@ def rates_differing(results: Row) -> str:
             *(format_value(row[name]) for name in ("value", "lower")),
             f"{(row['value'] - row['lower']) / (row['value'] - row['oracle']):.2f}"
             + (f" ({next(without_signs):.2f})" if "random" in row["case"] else ""),
-            _percent(row["found"]), _percent(row["permutation"]), format_value(row["upper"]),
-            f"{_percent(row['misses'])}, {_percent(row['upper_misses'])}",
+            format_percent(row["found"]), format_percent(row["permutation"]),
+            format_value(row["upper"]),
+            f"{format_percent(row['misses'])}, {format_percent(row['upper_misses'])}",
         )
         for row in results["cases"]
         if row["effect"] > 0
@@ -417,17 +430,12 @@ def rates_audits(rows: list[Row]) -> str:
         (
             f"{row['effect']:g}", f"{row['n']}", f"{row['blocks']}",
             f"{row['groups']}{' × 3' if row['second'] else ''}", format_value(row["value"]),
-            *(_percent(row[name]) for name in ("rejected", "rejected_at_0", "misses")),
+            *(format_percent(row[name]) for name in ("rejected", "rejected_at_0", "misses")),
         )
         for row in rows
         if row["effect"] > 0
     )  # fmt: skip
     return f"{note}\n\n{format_table(RATE_AUDIT_TITLES, table)}"
-
-
-def _percent(value: float | None) -> str:
-    """Return a share in per cent, for a column whose title has the unit."""
-    return format_share(value).removesuffix(" %")
 
 
 # ------------------------------------------------------------------ speed.json
@@ -632,14 +640,17 @@ def speed_counting(parts: Row) -> str:
 # ------------------------------------------------------------------ counterparts.json, …
 
 
-WORLD_TITLES = ("model", "n", "gate open", "rejected at δ = 0", "0.02", "0.05")
+WORLD_TITLES = ("model", "n", "gate open, %", "rejected at δ = 0, %", "0.02", "0.05")
 
 
 def counterparts_innocent(data: Row) -> str:
     """Return how often audits with counterparts rejected models that use no proxy."""
     level = data["gate_level"]
     return (
-        format_table(WORLD_TITLES, map(_world_cells, _select(data["worlds"], innocent=True)))
+        format_table(
+            WORLD_TITLES[:-1],
+            (_world_cells(row)[:-1] for row in _select(data["worlds"], innocent=True)),
+        )
         + f"\n\nThe gate opened in {100 * level['opened']:.2f} % of {level['samples']:,} samples "
         "without dependence (nominal 2.5 %)."
     )
@@ -647,10 +658,10 @@ def counterparts_innocent(data: Row) -> str:
 
 def counterparts_proxies(data: Row) -> str:
     """Return how often audits with counterparts rejected models that use proxies."""
-    return format_table((*WORLD_TITLES, "true flips", "mean ψ", "bound above the truth"), (
+    return format_table((*WORLD_TITLES, "true flips", "mean ψ", "bound above, %"), (
         (
             *_world_cells(row), format_value(row["true_flips"]),
-            format_value(row["mean_statistic"]), format_share(row["above_truth"]),
+            format_value(row["mean_statistic"]), format_percent(row["above_truth"]),
         )
         for row in _select(data["worlds"], innocent=False)
     ))  # fmt: skip
@@ -658,16 +669,16 @@ def counterparts_proxies(data: Row) -> str:
 
 def _world_cells(row: Row) -> tuple[str, ...]:
     shares = (row["gate_open"], *(row["rejected"][delta] for delta in ("0", "0.02", "0.05")))
-    return row["world"], f"{row['n']}", *map(format_share, shares)
+    return row["world"], f"{row['n']}", *map(format_percent, shares)
 
 
 def counterparts_adult(data: Row) -> str:
     """Return the audits of a blind model on Adult, with and without legitimate columns."""
     titles = (
         "legitimate", "columns that move", "ψ", "at least", "decisions that change",
-        "female husbands", "male wives", "unmarried spouses", "classifier's accuracy",
+        "female husbands", "male wives", "classifier's accuracy",
     )  # fmt: skip
-    shares = ("female_husbands", "male_wives", "unmarried_spouses")
+    shares = ("female_husbands", "male_wives")
     return format_table(titles, (
         (
             ", ".join(one["legitimate"]) or "none", ", ".join(one["moving"]),
