@@ -124,7 +124,8 @@ def _trim(value: float, digits: int) -> str:
 
 def _find_worst(row: Row) -> float:
     """Return the least of the coverages of the interval and both bounds."""
-    return min(row[side] for side in SIDES)
+    worst: float = min(row[side] for side in SIDES)
+    return worst
 
 
 def _format_worst(rows: list[Row]) -> str:
