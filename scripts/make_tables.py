@@ -7,9 +7,9 @@ A new table is a function and a line there.
 from __future__ import annotations
 
 import json
-import math
 import re
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def format_share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def format_percentage(value: float) -> str:
-    """Return a share in per cent where the unit is known."""
-    return f"{100 * value:.1f}"
+def format_percent(value: float | None) -> str:
+    """Return a share in per cent, for a column whose title has the unit."""
+    return format_share(value).removesuffix(" %")
 
 
 def format_value(value: float | None) -> str:
@@ -53,75 +53,68 @@ def format_seconds(value: float) -> str:
 
 # ------------------------------------------------------------------ validity: validity.json, …
 
-NORMAL = "plug-in"
+OURS, NORMAL = "finite-sample", "plug-in"
 SIDES = ("two_sided", "lower", "upper")
+MIN_COVERAGE = 0.95 - 0.01 - 2 * (0.05 * 0.95 / 1000) ** 0.5
+"""A coverage below it misses 95 % by more than chance and .01."""
 
 
 def validity_coverage(rows: list[Row]) -> str:
-    """Return the coverage of interval, lower bound and upper bound."""
-    return _methods_table(rows, lambda row, _: _format_coverages(row))
+    """Return by method and size the worst coverages, and how wide the finite-sample bounds are."""
+    sizes = sorted(_unique(rows, "n"))
+    cells = [
+        (method, *(_format_worst(_select(rows, method=method, n=n)) for n in sizes))
+        for method in _unique(rows, "method")
+    ]
+    cells += [
+        (f"{name} width", *(_format_widths(_select(rows, n=n), summarise) for n in sizes))
+        for name, summarise in (("median", median), ("largest", max))
+    ]
+    return format_table(("method", *(f"n = {n}" for n in sizes)), cells)
 
 
-def validity_width(rows: list[Row]) -> str:
-    """Return how far the bounds are from the estimate, over the plug-in normal law's distance."""
-    return _methods_table(rows, _format_widths, without=NORMAL)
-
-
-def validity_further(rows: list[Row]) -> str:
-    """Return coverage and widths of the finite-sample method where nothing was chosen."""
-    by_key = {(row["case"], row["n"], row["method"]): row for row in rows}
-    return format_table(
-        ("case", "n", "samples", "interval / lower / upper", "width: lower / upper"),
-        (
-            (
-                case, f"{n}", f"{row['repetitions']}", _format_coverages(row),
-                _format_widths(row, by_key[case, n, NORMAL]),
-            )
-            for (case, n, method), row in by_key.items()
-            if method != NORMAL
-        ),
-    )  # fmt: skip
-
-
-def validity_verdicts(rows: list[Row]) -> str:
-    """Return how often audits with a declared δ reject and certify, rightly and wrongly."""
-    titles = (
-        "case", "n", "δ", "rejected / normal test", "wrongly rejected / normal",
-        "wrongly certified",
-    )  # fmt: skip
-    return format_table(titles, (
-        (
-            row["case"], f"{row['n']}", f"{row['delta']:.4g}",
-            " / ".join(_trim(row[name], 2) for name in ("rejected", "normal_rejected")),
-            " / ".join(
-                _format_error(row[name])
-                for name in ("false_rejections", "normal_false_rejections")
-            ),
-            _format_error(row["false_certificates"]),
-        )
-        for row in rows
+def validity_populations(rows: list[Row]) -> str:
+    """Return the worst coverage of all sides and the sizes that are missed, by population."""
+    methods = [method for method in _unique(rows, "method") if method != OURS]
+    return format_table(("population", *methods), (
+        (case, *(_format_missed(_select(rows, case=case, method=method)) for method in methods))
+        for case in _unique(rows, "case")
     ))  # fmt: skip
 
 
-def _methods_table(rows: list[Row], cell: Callable[[Row, Row], str], without: str = "") -> str:
-    """Return a table with a case and size a row and a method a column."""
-    methods = [name for name in dict.fromkeys(row["method"] for row in rows) if name != without]
-    by_key = {(row["case"], row["n"], row["method"]): row for row in rows}
-    return format_table(
-        ("case", "n", *methods),
-        (
-            (
-                case, f"{n}",
-                *(
-                    cell(by_key[case, n, method], by_key[case, n, NORMAL])
-                    if (case, n, method) in by_key
-                    else "–"
-                    for method in methods
-                ),
-            )
-            for case, n in dict.fromkeys((row["case"], row["n"]) for row in rows)
-        ),
+def validity_verdicts(rows: list[Row]) -> str:
+    """Return the largest errors and the power of audits with a declared δ by size."""
+    titles = (
+        "n", "wrongly rejected", "by the normal test", "wrongly certified", "power: median, least",
+        "over normal test: median, least",
     )  # fmt: skip
+    errors = ("false_rejections", "normal_false_rejections", "false_certificates")
+    table = []
+    for n in _unique(rows, "n"):
+        some = _select(rows, n=n)
+        power = [row["rejected"] for row in some]
+        ratios = {
+            row["case"]: row["rejected"] / row["normal_rejected"]
+            for row in some
+            if not _errs(row, "normal_false_rejections")
+        }
+        least = min(ratios, key=ratios.__getitem__)
+        table.append((
+            f"{n}", *(_format_errors(some, name) for name in errors),
+            f"{_trim(median(power), 2)}, {_trim(min(power), 2)}",
+            f"{_trim(median(ratios.values()), 2)}, {_trim(ratios[least], 2)} ({least})",
+        ))  # fmt: skip
+    return format_table(titles, table)
+
+
+def _select(rows: list[Row], **known: object) -> list[Row]:
+    """Return the rows with known values."""
+    return [row for row in rows if all(row[key] == value for key, value in known.items())]
+
+
+def _unique(rows: list[Row], key: str) -> list[Any]:
+    """Return the values of a column in their order."""
+    return list(dict.fromkeys(row[key] for row in rows))
 
 
 def _trim(value: float, digits: int) -> str:
@@ -129,28 +122,52 @@ def _trim(value: float, digits: int) -> str:
     return f"{value:.{digits}f}".removeprefix("0")
 
 
-def _format_coverages(row: Row) -> str:
-    """Return coverages; one that misses 95 % by more than chance and .01 is bold."""
-    least = 0.95 - 0.01 - 2 * (0.05 * 0.95 / 1000) ** 0.5
-    texts = ((row[side], _trim(row[side], 2)) for side in SIDES)
-    return " / ".join(f"**{text}**" if value < least else text for value, text in texts)
+def _find_worst(row: Row) -> float:
+    """Return the least of the coverages of the interval and both bounds."""
+    worst: float = min(row[side] for side in SIDES)
+    return worst
 
 
-def _format_error(value: float) -> str:
-    """Return an error rate; one above 5 % by more than chance is bold."""
-    text = _trim(value, 3)
-    return f"**{text}**" if value > 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5 else text
+def _format_worst(rows: list[Row]) -> str:
+    """Return the worst coverage of each side, and the number of populations that are missed."""
+    worst = (min(row[side] for row in rows) for side in SIDES)
+    missed = sum(_find_worst(row) < MIN_COVERAGE for row in rows)
+    text = ", ".join(
+        f"**{_trim(value, 2)}**" if value < MIN_COVERAGE else _trim(value, 2) for value in worst
+    )
+    return f"{text} ({missed})" if missed else text
 
 
-def _format_widths(row: Row, normal: Row) -> str:
-    sides = ("lower_distance", "upper_distance")
-    return " / ".join(_format_ratio(row[side], normal[side]) for side in sides)
-
-
-def _format_ratio(ours: float, normal: float) -> str:
-    if normal <= 0:
+def _format_missed(rows: list[Row]) -> str:
+    """Return the worst coverage of all sides, and the sizes at which one is missed."""
+    if not rows:
         return "–"
-    return f"{ours / normal:.2f}" if math.isfinite(ours) else "∞"
+    missed = [f"{row['n']}" for row in rows if _find_worst(row) < MIN_COVERAGE]
+    sizes = "all n" if len(missed) == len(rows) else ", ".join(missed)
+    text = _trim(min(map(_find_worst, rows)), 2)
+    return f"**{text}** ({sizes})" if missed else text
+
+
+def _format_widths(rows: list[Row], summarise: Callable[[list[float]], float]) -> str:
+    """Return how far the finite-sample bounds are from the estimate, over the normal ones."""
+    normal = {row["case"]: row for row in _select(rows, method=NORMAL)}
+    pairs = [(row, normal[row["case"]]) for row in _select(rows, method=OURS)]
+    return ", ".join(
+        f"{summarise([row[side] / of[side] for row, of in pairs if of[side] > 0]):.2f}"
+        for side in ("lower_distance", "upper_distance")
+    )
+
+
+def _errs(row: Row, name: str) -> bool:
+    """Tell whether a share of errors is above 5 % by more than two standard errors."""
+    return bool(row[name] > 0.05 + 2 * (0.0475 / row["repetitions"]) ** 0.5)
+
+
+def _format_errors(rows: list[Row], name: str) -> str:
+    """Return the largest share of errors, and the number of populations where it is too large."""
+    text = _trim(max(row[name] for row in rows), 3)
+    missed = sum(_errs(row, name) for row in rows)
+    return f"**{text}** ({missed})" if missed else text
 
 
 # ------------------------------------------------------------------ families.json
@@ -166,7 +183,7 @@ def families(rows: list[Row]) -> str:
     return format_table(FAMILY_TITLES, (
         (
             row["case"].removesuffix(", free moves, 0-1 loss"), f"{row['n']}",
-            format_percentage(row["wrong"]), f"{row['to_reject']}",
+            format_percent(row["wrong"]), f"{row['to_reject']}",
             *(f"{row[name]:.2f}" if row["to_reject"] else "–" for name in powers),
         )
         for row in rows
@@ -194,7 +211,7 @@ def differences_coverage(results: Row) -> str:
         (
             case,
             *(
-                ", ".join(format_percentage(by_key[case, n][side]) for side in ("lower", "upper"))
+                ", ".join(format_percent(by_key[case, n][side]) for side in ("lower", "upper"))
                 for n in sizes
             ),
             *(f"{by_key[case, n]['paired_over_apart']:.2f}" for n in sizes),
@@ -244,7 +261,7 @@ def questions_draws(results: Row) -> str:
     def cells(box: str, draws: int) -> tuple[str, ...]:
         """Return the cells of a row."""
         pair = [by_key[box, draws][about] for about in ("population", "these")]
-        wrong = ", ".join(format_percentage(row["false alarms"] / row["runs"]) for row in pair)
+        wrong = ", ".join(format_percent(row["false alarms"] / row["runs"]) for row in pair)
         power = ", ".join(f"{100 * row['found'] / row['runs']:.0f}" for row in pair if row["psi"])
         oracle = ", ".join(f"{100 * share:.0f}" for share in pair[0]["oracle"] or ())
         psi = f"{pair[0]['psi']:.3g}"
@@ -282,7 +299,7 @@ def designs(rows: list[Row]) -> str:
     )  # fmt: skip
     return format_table(titles, (
         (
-            row["world"], format_percentage(row["by rows"]),
+            row["world"], format_percent(row["by rows"]),
             *(_format_misses(row, name) for name in ("", "robust ")),
             *(f"{100 * row[f'{name}found']:.0f}" for name in ("", "robust ")),
             *(format_value(row[f"{name}upper"]) for name in ("", "robust ")),
@@ -298,9 +315,9 @@ def controls(rows: list[Row]) -> str:
     )  # fmt: skip
     return format_table(titles, (
         (
-            row["world"], f"{row['difference']:.3g}", format_percentage(row["rejected"]),
+            row["world"], f"{row['difference']:.3g}", format_percent(row["rejected"]),
             *(_format_misses(row, name) for name in ("", "normal ")),
-            format_percentage(row["permutation"]),
+            format_percent(row["permutation"]),
         )
         for row in rows
     ))  # fmt: skip
@@ -308,27 +325,25 @@ def controls(rows: list[Row]) -> str:
 
 def _format_misses(row: Row, name: str) -> str:
     """Return how often the lower and the upper bound are wrong, in per cent."""
-    return ", ".join(format_percentage(row[f"{name}{side} misses"]) for side in ("lower", "upper"))
+    return ", ".join(format_percent(row[f"{name}{side} misses"]) for side in ("lower", "upper"))
 
 
 # ------------------------------------------------------------------ rates.json, rate_audits.json
 
 COMPAS_TITLES = (
-    "loss", "feature", "lower bound (95 %)", "over seeds", "estimate", "plug-in",
-    "permutation test", "upper bound",
+    "loss", "feature", "lower bound (95 %)", "over seeds", "estimate", "permutation p",
+    "upper bound", "for people",
 )  # fmt: skip
 BLIND_TITLES = (
-    "blind system, R = 0", "n", "blocks", "shares of groups", "orders", "samples",
-    "bound above 0", "permutation test rejects",
+    "n", "blocks", "blind systems", "bound above 0, at most, %", "permutation test rejects, %",
 )  # fmt: skip
 DIFFERING_TITLES = (
-    "difference", "n", "blocks", "shares of groups", "orders", "samples", "R", "mean bound",
-    "misses", "bound above 0", "permutation test rejects", "oracle's bound above 0", "width",
-    "estimate", "mean upper bound", "misses",
+    "difference", "n", "blocks", "groups, %", "R", "mean lower bound", "width",
+    "bound above 0, %", "permutation test rejects, %", "mean upper bound", "misses, %",
 )  # fmt: skip
 RATE_AUDIT_TITLES = (
-    "system", "n", "blocks", "groups", "smallest group", "samples", "R", "differ", "rejected",
-    "bound above 0", "bound above R",
+    "difference", "n", "blocks", "groups", "R", "rejected, %", "bound above 0, %",
+    "bound above R, %",
 )  # fmt: skip
 
 
@@ -338,61 +353,66 @@ def rates_compas(results: Row) -> str:
         (
             row["loss"], row["feature"], format_value(row["lower"]),
             f"{row['least']:.3f} to {row['most']:.3f}", format_value(row["estimate"]),
-            format_value(row["plug_in"]), f"p = {row['permutation']:.2g}",
-            "–" if row["upper"] is None else f"{row['upper']:.3f} for {row['people']} people",
+            f"{row['permutation']:.2g}", format_value(row["upper"]),
+            "–" if row["upper"] is None else f"{row['people']:,}",
         )
         for row in results["compas"]
     ))  # fmt: skip
 
 
-def rates_simulated(results: Row) -> str:
-    """Return a table of blind systems and one of systems that differ."""
-    blind = (
-        (*_rate_case(row), format_share(row["found"]), format_share(row["permutation"]))
-        for row in results["cases"]
-        if row["effect"] == 0
-    )
-    differing = (
+def rates_blind(results: Row) -> str:
+    """Return how often tests of blind systems reject, by size and number of blocks."""
+    blind = _select(results["cases"], effect=0)
+    table = []
+    for n, blocks in sorted({(row["n"], row["blocks"]) for row in blind}):
+        found, tests = (
+            [row[name] for row in _select(blind, n=n, blocks=blocks)]
+            for name in ("found", "permutation")
+        )
+        table.append((
+            f"{n}", f"{blocks}", f"{len(found)}", format_percent(max(found)),
+            f"{format_percent(min(tests))} to {format_percent(max(tests))}",
+        ))  # fmt: skip
+    return format_table(BLIND_TITLES, table)
+
+
+def rates_differing(results: Row) -> str:
+    """Return bounds of systems that differ, and their widths over an oracle's."""
+    without_signs = iter(results["without_signs"])
+    return format_table(DIFFERING_TITLES, (
         (
-            f"{row['effect']:g}, {_rate_case(row)[0]}", *_rate_case(row)[1:],
-            format_value(row["value"]), format_value(row["lower"]), format_share(row["misses"]),
-            format_share(row["found"]), format_share(row["permutation"]),
-            format_share(row["oracle_found"]), f"{rate_width(row):.2f}",
-            format_value(row["estimate"]), format_value(row["upper"]),
-            format_share(row["upper_misses"]),
+            f"{row['effect']:g}, {row['case']}", f"{row['n']}", f"{row['blocks']}",
+            "/".join(f"{100 * share:.0f}" for share in row["shares"]),
+            *(format_value(row[name]) for name in ("value", "lower")),
+            f"{(row['value'] - row['lower']) / (row['value'] - row['oracle']):.2f}"
+            + (f" ({next(without_signs):.2f})" if "random" in row["case"] else ""),
+            format_percent(row["found"]), format_percent(row["permutation"]),
+            format_value(row["upper"]),
+            f"{format_percent(row['misses'])}, {format_percent(row['upper_misses'])}",
         )
         for row in results["cases"]
         if row["effect"] > 0
-    )  # fmt: skip
-    return f"{format_table(BLIND_TITLES, blind)}\n\n{format_table(DIFFERING_TITLES, differing)}"
+    ))  # fmt: skip
 
 
 def rates_audits(rows: list[Row]) -> str:
     """Return the verdicts of audits of predictions alone."""
-    return format_table(RATE_AUDIT_TITLES, (
+    blind = _select(rows, effect=0)
+    rejected, above = (max(row[name] for row in blind) for name in ("rejected", "rejected_at_0"))
+    note = (
+        f"Audits of {len(blind)} blind systems (R = 0) rejected at most {format_share(rejected)} "
+        f"of the samples, and the bound was above 0 in at most {format_share(above)}."
+    )
+    table = (
         (
-            f"blind, {row['case']}" if row["effect"] == 0 else f"differs by {row['effect']:g}",
-            f"{row['n']}", f"{row['blocks']}", f"{row['groups']}{' × 3' if row['second'] else ''}",
-            format_share(row["smallest"]), f"{row['samples']}", format_value(row["value"]),
-            format_share(row["differ"]), format_share(row["rejected"]),
-            format_share(row["rejected_at_0"]), format_share(row["misses"]),
+            f"{row['effect']:g}", f"{row['n']}", f"{row['blocks']}",
+            f"{row['groups']}{' × 3' if row['second'] else ''}", format_value(row["value"]),
+            *(format_percent(row[name]) for name in ("rejected", "rejected_at_0", "misses")),
         )
         for row in rows
-    ))  # fmt: skip
-
-
-def rate_width(row: Row) -> float:
-    """Return the distance of the mean bound from R over the oracle's."""
-    distance: float = row["value"] - row["lower"]
-    return distance / (row["value"] - row["oracle"])
-
-
-def _rate_case(row: Row) -> tuple[str, ...]:
-    shares = " : ".join(f"{share:g}" for share in row["shares"])
-    return (
-        row["case"], f"{row['n']}", f"{row['blocks']}", shares, f"{row['orders']}",
-        f"{row['repetitions']}",
+        if row["effect"] > 0
     )  # fmt: skip
+    return f"{note}\n\n{format_table(RATE_AUDIT_TITLES, table)}"
 
 
 # ------------------------------------------------------------------ speed.json
@@ -545,43 +565,45 @@ def speed_verdicts(parts: Row) -> str:
 # ------------------------------------------------------------------ counterparts.json, …
 
 
-def counterparts(data: Row) -> str:
-    """Return how often audits with counterparts rejected, world by world."""
-    titles = (
-        "world", "n", "true flips", "mean ψ", "gate open", "rejected at δ = 0", "0.01", "0.02",
-        "0.05", "bound above the truth", "earlier: true flips; rejected at 0.01 / 0.02 / 0.05",
-    )  # fmt: skip
-    rows = (
-        (
-            one["world"] + (" (innocent)" if one["innocent"] else ""), str(one["n"]),
-            format_value(one["true_flips"]), format_value(one["mean_statistic"]),
-            format_share(one["gate_open"]), *map(format_share, one["rejected"].values()),
-            format_share(one["above_truth"]), _format_earlier(*one["earlier"]),
+WORLD_TITLES = ("model", "n", "gate open, %", "rejected at δ = 0, %", "0.02", "0.05")
+
+
+def counterparts_innocent(data: Row) -> str:
+    """Return how often audits with counterparts rejected models that use no proxy."""
+    level = data["gate_level"]
+    return (
+        format_table(
+            WORLD_TITLES[:-1],
+            (_world_cells(row)[:-1] for row in _select(data["worlds"], innocent=True)),
         )
-        for one in data["worlds"]
-    )  # fmt: skip
-    level = data.get("gate_level")
-    note = "" if level is None else (
-        f"\n\nThe gate opened in {100 * level['opened']:.2f} % of {level['samples']:,} samples "
+        + f"\n\nThe gate opened in {100 * level['opened']:.2f} % of {level['samples']:,} samples "
         "without dependence (nominal 2.5 %)."
-    )  # fmt: skip
-    return format_table(titles, rows) + note
+    )
 
 
-def _format_earlier(truth: float | None = None, *rejected: float) -> str:
-    """Return what an earlier implementation found."""
-    if truth is None:
-        return "–"
-    return f"{truth:.3f}; {' / '.join(f'{100 * share:.0f}' for share in rejected)} %"
+def counterparts_proxies(data: Row) -> str:
+    """Return how often audits with counterparts rejected models that use proxies."""
+    return format_table((*WORLD_TITLES, "true flips", "mean ψ", "bound above, %"), (
+        (
+            *_world_cells(row), format_value(row["true_flips"]),
+            format_value(row["mean_statistic"]), format_percent(row["above_truth"]),
+        )
+        for row in _select(data["worlds"], innocent=False)
+    ))  # fmt: skip
+
+
+def _world_cells(row: Row) -> tuple[str, ...]:
+    shares = (row["gate_open"], *(row["rejected"][delta] for delta in ("0", "0.02", "0.05")))
+    return row["world"], f"{row['n']}", *map(format_percent, shares)
 
 
 def counterparts_adult(data: Row) -> str:
     """Return the audits of a blind model on Adult, with and without legitimate columns."""
     titles = (
         "legitimate", "columns that move", "ψ", "at least", "decisions that change",
-        "female husbands", "male wives", "unmarried spouses", "told by a classifier", "CPU s",
+        "female husbands", "male wives", "classifier's accuracy",
     )  # fmt: skip
-    shares = ("female_husbands", "male_wives", "unmarried_spouses")
+    shares = ("female_husbands", "male_wives")
     return format_table(titles, (
         (
             ", ".join(one["legitimate"]) or "none", ", ".join(one["moving"]),
@@ -589,7 +611,6 @@ def counterparts_adult(data: Row) -> str:
             f"{one['changed']:,} ({100 * one['changed'] / one['n']:.1f} %)",
             *(f"{100 * one[share]:.2f} %" for share in shares),
             ", ".join("{:.3f} ({:.3f}–{:.3f})".format(*told) for told in one["told"]) or "–",
-            f"{one['cpu_seconds']:.0f}",
         )
         for one in data["audits"]
     ))  # fmt: skip
@@ -628,8 +649,8 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "exit-codes": (None, exit_codes),
     "table1": ("reproduction/table1.json", table1),
     "validity-coverage": ("validity.json", validity_coverage),
-    "validity-width": ("validity.json", validity_width),
-    "validity-further": ("further.json", validity_further),
+    "validity-populations": ("validity.json", validity_populations),
+    "validity-further": ("further.json", validity_coverage),
     "validity-verdicts": ("verdicts.json", validity_verdicts),
     "families": ("families.json", families),
     "differences-coverage": ("differences.json", differences_coverage),
@@ -638,7 +659,8 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "questions-draws": ("questions.json", questions_draws),
     "questions-stops": ("questions.json", questions_stops),
     "rates-compas": ("rates.json", rates_compas),
-    "rates-simulated": ("rates.json", rates_simulated),
+    "rates-blind": ("rates.json", rates_blind),
+    "rates-differing": ("rates.json", rates_differing),
     "rates-audits": ("rate_audits.json", rates_audits),
     "speed-measured": ("speed.json", speed_measured),
     "speed-starting": ("speed.json", speed_starting),
@@ -649,7 +671,8 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-lp": ("speed.json", speed_lp),
     "speed-monitor": ("speed.json", speed_monitor),
     "speed-threads": ("speed.json", speed_threads),
-    "counterparts": ("counterparts.json", counterparts),
+    "counterparts-innocent": ("counterparts.json", counterparts_innocent),
+    "counterparts-proxies": ("counterparts.json", counterparts_proxies),
     "counterparts-adult": ("adult_counterparts.json", counterparts_adult),
 }
 """By name of a table: the file in docs, None for the code, and the function that makes it."""
