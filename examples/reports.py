@@ -37,12 +37,7 @@ def audit_compas() -> ft.AuditResult:
 
 def audit_loans() -> ft.AuditResult:
     """Audit a lender's decisions, without model and outcomes; women need a higher income."""
-    rng = np.random.default_rng(3)
-    loans = pd.DataFrame({
-        "sex": rng.choice(["f", "m"], 3000), "income": rng.integers(1, 9, 3000)
-    })  # fmt: skip
-    granted = loans["income"] + (loans["sex"] == "m") + rng.integers(0, 2, 3000) > 4
-    loans["decision"] = np.where(granted, "granted", "declined")
+    loans = pd.read_csv(Path(__file__).with_name("loans.csv"))
     return ft.audit(
         loans, y_pred="decision", favourable="granted", sensitive_features="sex", delta=0.03, rng=1
     )

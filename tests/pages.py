@@ -2,7 +2,8 @@
 
 Blocks run in their order, in one folder and one set of names. In a ``python`` block what follows
 ``>>>`` is run; in a ``console`` block what follows ``$ fairtransport``, and ``$ echo $?`` shows how
-that ended. A ``file`` block, as ```` ```toml name.toml ````, is written to its folder first.
+that ended. A ``file`` block, as ```` ```toml name.toml ````, is written to its folder first. The
+folder has the CSV files of ``examples``.
 """
 
 import doctest
@@ -10,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -19,6 +21,7 @@ from fairtransport.cli import main
 
 BLOCK = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WIDTH = "84"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def as_run(page):
@@ -39,6 +42,8 @@ def as_run(page):
     os.environ["COLUMNS"] = WIDTH
     try:
         with TemporaryDirectory() as folder, chdir(folder):
+            for path in EXAMPLES.glob("*.csv"):
+                shutil.copy(path, folder)
             return BLOCK.sub(again, page)
     finally:
         os.environ.pop("COLUMNS") if before is None else os.environ.update(COLUMNS=before)
