@@ -1,4 +1,4 @@
-"""A directive that shows what a command prints for ``--help``, run when the site is built."""
+"""A directive that shows what commands print for ``--help``, run when the site is built."""
 
 import subprocess
 import sys
@@ -8,19 +8,27 @@ from docutils.parsers.rst import Directive
 
 
 class RealHelp(Directive):
-    """``real-help`` and a command: the text of its help, in a terminal of 76 columns."""
+    """``real-help`` with a command on each line: a section for each, after that of the program."""
 
-    optional_arguments = 1
-    final_argument_whitespace = True
+    has_content = True
 
     def run(self):
-        command = (self.arguments or [""])[0].split()
-        done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", "fairtransport", *command, "--help"],
-            capture_output=True, check=True, encoding="utf-8",
-            env={"COLUMNS": "76", "PYTHONIOENCODING": "utf-8", "PATH": ""},
-        )  # fmt: skip
-        return [nodes.literal_block(done.stdout, done.stdout, language="text")]
+        """Return the sections."""
+        return [help_section(command) for command in ["", *self.content]]
+
+
+def help_section(command):
+    """Return a section with the help of a command, in a terminal of 76 columns."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "fairtransport", *command.split(), "--help"],
+        capture_output=True, check=True, encoding="utf-8",
+        env={"COLUMNS": "76", "PYTHONIOENCODING": "utf-8", "PATH": ""},
+    )  # fmt: skip
+    title = f"fairtransport {command}".strip()
+    section = nodes.section(ids=[nodes.make_id(title)], names=[nodes.fully_normalize_name(title)])
+    section += nodes.title(title, title)
+    section += nodes.literal_block(done.stdout, done.stdout, language="text")
+    return section
 
 
 def setup(app):
