@@ -113,8 +113,8 @@ def test_the_words_on_questions_are_those_of_the_simulation():
             error = (share * (1 - share) * (1 / runs + 1 / 200)) ** 0.5
             assert abs(row["found"] / runs - share) <= 3 * error + 1 / runs
             power[row["box"], row["draws"], row["about"]] = f"{100 * row['found'] / runs:.0f} %"
-    assert f"rejected in {power['one group', 20, 'population']} of samples" in recipe
-    assert f"profile, it was rejected in {power['signs differ', 20, 'population']}" in recipe
+    assert f"it was {power['one group', 20, 'population']} if one group" in recipe
+    assert f"It was {power['signs differ', 20, 'population']} if the worse group" in recipe
 
 
 def test_the_words_on_designs_are_those_of_the_simulation():
