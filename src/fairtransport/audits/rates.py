@@ -72,7 +72,7 @@ class Rates:
     groups
         The sensitive features whose combinations are the groups.
     value
-        The cross-fitted estimate, whose expectation is at most R; no less than the bound.
+        The cross-fitted estimate, whose expectation is at most R, or the bound if that is larger.
     lower_bound
         The lower confidence bound at level 1 − α, valid at every n; the verdict comes from it.
     pvalue
