@@ -160,10 +160,7 @@ def test_the_words_on_comparisons_are_those_of_the_simulation():
 
 
 def test_the_words_on_families_are_those_of_the_simulation():
-    rows, words = load_figures("families"), read_words("simulations.md")
-    (row,) = [row for row in rows if row["to_reject"] == 8]
-    cost = row["holm_rejected"] - row["rejected"]
-    assert f"Certificates cost {cost:.2f} right rejections of 8" in words
+    rows = load_figures("families")
     wrong = max(row["wrong"] for row in rows if row["case"].startswith("ten true nulls"))
     told = f"at most {100 * wrong:.1f} % of families had a wrong verdict"
     assert told in read_words("families.md")
