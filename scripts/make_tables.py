@@ -395,11 +395,12 @@ def speed_measured(parts: Row) -> str:
 
 def speed_starting(parts: Row) -> str:
     """Return the CPU seconds of commands from their start."""
-    return "\n".join(
-        f"- `{name}`: {format_seconds(seconds['median'])}, the first run "
-        f"{format_seconds(seconds['first'])}"
-        for name, seconds in parts["starting"]["commands"].items()
-        if not name.endswith(("--version", "--help"))
+    commands = parts["starting"]["commands"]
+    rows = [row for name, row in commands.items() if not name.endswith(("--version", "--help"))]
+    later, first = ([row[key] for row in rows] for key in ("median", "first"))
+    return (
+        f"A command that audits or compares on COMPAS takes {_format_spread(later)} from its "
+        f"start. The first run after an installation compiles and takes {_format_spread(first)}."
     )
 
 
@@ -463,15 +464,6 @@ def speed_monitor(parts: Row) -> str:
         f"in batches of {row['batch']:,}, and {row['one_by_one']:,.0f} one by one, with a "
         "confidence bound after each record."
     )
-
-
-def speed_threads(parts: Row) -> str:
-    """Return what a second thread is worth."""
-    gains = " and ".join(
-        f"{row['ratio']:.1f} times as fast for {row['points']:,} points"
-        for row in parts["spreading"]["sizes"]
-    )
-    return f"With two threads the search among points is {gains}, by the clock."
 
 
 def speed_counting(parts: Row) -> str:
@@ -616,7 +608,6 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-growth": ("speed.json", speed_growth),
     "speed-lp": ("speed.json", speed_lp),
     "speed-monitor": ("speed.json", speed_monitor),
-    "speed-threads": ("speed.json", speed_threads),
     "counterparts-innocent": ("counterparts.json", counterparts_innocent),
     "counterparts-proxies": ("counterparts.json", counterparts_proxies),
     "counterparts-adult": ("adult_counterparts.json", counterparts_adult),

@@ -76,7 +76,7 @@ def test_the_settings_tried_are_those_of_the_sweep():
     rows = table.set_index(["k", "Az"])
     for place, order in (((10, 0.1), ("faith", "aod")), ((10, 0.6), ("aod", "faith"))):
         row = rows.loc[place]
-        assert f"Az = {place[1]:g} give" in text
+        assert f"Az = {place[1]:g} gives" in text
         for name in order:
             figures = f"{name} {short(row[name])} ± {short(row[f'{name}_sd'])}"
             assert figures in text.replace("FaiTH", "faith").replace("AOD", "aod")
