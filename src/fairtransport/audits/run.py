@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport._core.parallel import check_fits, format_bytes
-from fairtransport._core.progress import tell
+from fairtransport._core.progress import print_notice
 from fairtransport._core.validation import check_allowed, is_among, short_repr
 from fairtransport.access.answers import advise_on_continuous
 from fairtransport.access.black_box import choose_access
@@ -361,8 +361,8 @@ def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Rep
     rng = np.random.default_rng([settings.seed, 13])
     repeats = oracle.ask_again(space, count_repeats(box, queries.repeats, queries.limit), rng)
     is_elsewhere = box is not None and box.points_per_call is not None
-    worth_telling = is_elsewhere or queries.repeats is not None or repeats.differed > 0
-    return replace(repeats, worth_telling=worth_telling)
+    is_notable = is_elsewhere or queries.repeats is not None or repeats.differed > 0
+    return replace(repeats, is_notable=is_notable)
 
 
 def _solve_in_draws(
@@ -546,4 +546,6 @@ def check_memory(settings: AuditSettings, space: SampleSpace) -> None:
     what = f"{space.size:,} points of {len(space.columns)} columns"
     bytes_needed = check_fits(space.size * (POINT + COLUMN * len(space.columns) + moves), what)
     if bytes_needed >= WORTH_TELLING:
-        tell(f"The audit of {what} needs about {format_bytes(bytes_needed, up=True)} of memory.")
+        print_notice(
+            f"The audit of {what} needs about {format_bytes(bytes_needed, up=True)} of memory."
+        )

@@ -314,7 +314,7 @@ def _asking(result: AuditResult) -> Iterator[str]:
     """Say what the way of asking does to the numbers."""
     record = result.query_record
     repeats, max_share = record.repeats, record.differ_at_most(result.alpha)
-    if max_share is not None and repeats.worth_telling:
+    if max_share is not None and repeats.is_notable:
         yield Note(
             "Of {count} questions that were asked a second time, {differed} got another answer; "
             "of all questions at most {percent:.3g} % would ({confidence:g} % confidence).",

@@ -18,7 +18,7 @@ from fairtransport.access.answers import (
     ask,
     check_label_types,
     check_labels,
-    tells_labels,
+    knows_all_labels,
 )
 from fairtransport.access.oracle import AnswerBook, Oracle, Question, input_frame
 from fairtransport.access.repeats import same_answer
@@ -376,7 +376,7 @@ class StreamOracle(Oracle):
         who = self.access.who
         check_label_types(self.labels, set(answers), who)
         labels = sorted({*self._classes, *self.labels}, key=str)
-        if not tells_labels(self.access, labels):
+        if not knows_all_labels(self.access, labels):
             return False
         try:
             check_labels(who, object_array(answers), labels)
