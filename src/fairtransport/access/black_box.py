@@ -76,7 +76,7 @@ class BlackBox(ABC):
         Text that identifies the model and its version, without secrets; a query log stores answers
         under it. None: the model has none.
     points_per_call
-        Number of points per call of `answer`; None: all.
+        Maximum number of points per call of `answer`; None: all.
     answers_at_random
         Whether a repeated question can get another answer; None: unknown.
     controls
@@ -176,27 +176,27 @@ class BlackBox(ABC):
 
     @overridable
     def name(self) -> str:
-        """The name of the model in reports."""
+        """Name of the model in reports."""
         return type(self).__name__
 
     @overridable
     def description(self) -> str:
-        """The description of the model in reports."""
+        """How reports describe the model."""
         return self.name
 
     @overridable
     def library(self) -> str | None:
-        """The data frame library of the points it receives; None: that of the audit data."""
+        """Library of the data frames it receives; None: that of the audit data."""
         return None
 
     @overridable
     def features(self) -> tuple[str, ...] | None:
-        """The columns it receives, in order; None: all that the audit provides."""
+        """Columns it receives, in order; None: all that the audit provides."""
         return None
 
     @overridable
     def classes(self) -> Sequence[Value] | None:
-        """The class labels in the order of its scores; None if unknown."""
+        """Class labels in the order of its scores; None if unknown."""
         return None
 
     @overridable
@@ -206,7 +206,7 @@ class BlackBox(ABC):
 
     @overridable
     def points_per_call(self) -> int | None:
-        """The number of points per call of `answer`; None: all."""
+        """Maximum number of points per call of `answer`; None: all."""
         return None
 
     @overridable
@@ -511,17 +511,17 @@ class Wrapper(BlackBox):
 
     @overridable
     def name(self) -> str:
-        """The name of the model in reports."""
+        """Name of the model in reports."""
         return self.box.name
 
     @overridable
     def description(self) -> str:
-        """The description of the model in reports."""
+        """How reports describe the model."""
         return self.box.description
 
     @overridable
     def library(self) -> str | None:
-        """The data frame library of the points that the model receives."""
+        """Library of the data frames that the model receives."""
         return self.box.library
 
     @overridable
@@ -541,7 +541,7 @@ class Wrapper(BlackBox):
 
     @overridable
     def points_per_call(self) -> int | None:
-        """The number of points per call."""
+        """Maximum number of points per call."""
         return self.box.points_per_call
 
     @overridable
