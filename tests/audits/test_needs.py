@@ -75,7 +75,7 @@ def test_large_audits_say_what_they_need(monkeypatch):
 
     ft.audit(people, "y", model=lambda table: np.zeros(len(table)), **settings)
     assert told == []
-    monkeypatch.setattr(run, "WORTH_TELLING", 1)
+    monkeypatch.setattr(run, "MIN_NOTICE_BYTES", 1)
     ft.audit(people, "y", model=lambda table: np.zeros(len(table)), **settings)
     assert len(told) == 1
     assert told[0].startswith("The audit of 4 points of 2 columns needs about ")
