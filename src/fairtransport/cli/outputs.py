@@ -111,9 +111,7 @@ class Outputs:
             if path is not None and not (flag == "--json" and self.fills_stdout):
                 check_target(flag, path, inputs_and_outputs)
                 inputs_and_outputs.add(real_path(path))
-        if (
-            self.junit is not None
-        ):  # after an error, that of an earlier run would be mistaken for ours
+        if self.junit is not None:  # after an error, an older one would be mistaken for ours
             remove_file(self.junit)
 
     def write(
