@@ -78,4 +78,4 @@ def test_large_audits_say_what_they_need(monkeypatch):
     monkeypatch.setattr(run, "MIN_NOTICE_BYTES", 1)
     ft.audit(people, "y", model=lambda table: np.zeros(len(table)), **settings)
     assert len(notices) == 1
-    assert told[0].startswith("The audit of 4 points of 2 columns needs about ")
+    assert notices[0].startswith("The audit of 4 points of 2 columns needs about ")
