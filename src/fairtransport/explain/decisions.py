@@ -470,7 +470,7 @@ def _random_share(space: SampleSpace, families: IntArray, rule: DecisionRule) ->
 def _list_changes(
     families: IntArray, rule: DecisionRule, count: _Counter
 ) -> Iterator[DecisionChange]:
-    """Yield how many people get one decision and would get another, most people first."""
+    """Yield the number of people who get one decision and would get another, most people first."""
     rows = []
     for alternative, label in enumerate(rule.labels):
         there = np.bincount(families, rule.codes == alternative)[families] > 0

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that change the direction of the text after them."""
 UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Controls, halves of characters, and breaks of lines and paragraphs."""
+"""Controls, lone surrogates, and breaks of lines and paragraphs."""
 
 
 def readable(text: object) -> str:
-    r"""Return text in which controls are spelled out instead of obeyed."""
+    r"""Return text in which control characters are spelled out."""
     return "".join(
         character.encode("unicode_escape", "surrogatepass").decode("ascii")
         if character in DIRECTIONS or unicodedata.category(character) in UNPRINTABLE
@@ -63,7 +63,7 @@ def print_error(message: str) -> None:
 
 
 def print_note(message: str, *, error: bool = False) -> None:
-    """Print what a reader of the numbers should know."""
+    """Print a note for readers of the numbers."""
     sentence = " ".join(message.split())
     terminal(error=error).print(line(("Note: ", "bold yellow"), sentence))
 
@@ -75,7 +75,7 @@ def print_failure(*sentences: str) -> None:
 
 
 def print_written(paths: Sequence[Path]) -> None:
-    """Say which files were written."""
+    """Print the names of the files that were written."""
     for path in paths:
         terminal(soft_wrap=True).print(line(f"Wrote {path}"))
 
@@ -83,7 +83,7 @@ def print_written(paths: Sequence[Path]) -> None:
 OTHERS = (
     "cache", "goal", "jobs", "output", "plot", "power", "share", "splits", "value",
 )  # fmt: skip
-"""What only some commands ask, under the same name in Python."""
+"""Flags of some commands only, with the same name in Python."""
 
 
 @cache
@@ -106,7 +106,7 @@ def flag_names() -> dict[str, str]:
 
 
 def print_log(systems: list[tuple[System, int, int]], name: str) -> None:
-    """Print whose answers are in a log, and how many."""
+    """Print the systems in a log, with their numbers of answers."""
     screen = terminal(soft_wrap=True)
     if not systems:
         screen.print(line(f"{name}: a query log without answers"))
