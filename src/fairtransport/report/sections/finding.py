@@ -205,7 +205,7 @@ PART_IS_NOT_SHARED = "the bounds of this part are left out of what is shared"
 
 
 def has_known_bounds(summary: AuditSummary) -> bool:
-    """Return whether the bounds that the verdict comes from are in the document, if there are any."""
+    """Return whether the document has the bounds of the verdict, if there are any."""
     return not (summary.is_about_part and is_shared(summary))
 
 

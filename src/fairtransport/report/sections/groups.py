@@ -182,7 +182,7 @@ def _reference_note(summary: AuditSummary) -> str:
 
 
 def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return the contents of the template part ``groups.j2``; nothing where there are no decisions."""
+    """Return the contents of the template part ``groups.j2``; empty without decisions."""
     parts = []
     for at, one in enumerate(summary.group_metrics, 1):
         if not one.rates:

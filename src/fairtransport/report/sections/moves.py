@@ -330,7 +330,7 @@ def rows_with_room(summary: AuditSummary, room: int) -> int | None:
 
 
 def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
-    """Return what the template part ``flows.j2`` shows, by name.
+    """Return the contents of the template part ``flows.j2``, by name.
 
     Flows that are zero, or may all be chance, are quiet: without a chart, and with folded tables.
     Swaps of given predictions are not shown, as noise alone makes as many.

@@ -304,7 +304,7 @@ def rates_table(summary: AuditSummary, rates: RatesFound) -> Table:
 
 
 def _rates_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return the contents of the template part ``rates.j2``; nothing where there are no rates."""
+    """Return the contents of the template part ``rates.j2``; empty without rates."""
     rates = summary.rates
     if rates is None:
         return {}
