@@ -165,11 +165,8 @@ class Oracle:
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
         """Return the labels that the model may answer; None: any."""
-        if self.kind != "label" or (
-            self.loss.uses_truth and knows_all_labels(self.access, classes)
-        ):
-            return classes
-        return None
+        are_known = self.loss.uses_truth and knows_all_labels(self.access, classes)
+        return classes if self.kind != "label" or are_known else None
 
     def check_labels(self, predictions: Values, classes: list[Value]) -> None:
         """Check that predictions can be labels."""

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 FEW = 0.05
 """Largest share of people with a comparable person of another group at which an audit shows hardly
-anything; a rejection stands all the same.
-"""
+anything; a rejection stands all the same."""
 MANY_VALUES = 10
 """Text columns with more values leave few similar people."""
 LITTLE = 0.01

@@ -33,7 +33,7 @@ MAX_RESAMPLED_PEOPLE = 2000
 """Maximum number of people whose counterparts are built by each of these maps."""
 MAX_LISTED_PAIRS = 10
 ROUNDING = 1e-12
-MAX_CLASSIFIER_PEOPLE = 4000
+MAX_CLASSIFIED = 4000
 """Maximum number of people and counterparts to fit and test a classifier on."""
 
 
@@ -237,9 +237,7 @@ def _tell_apart(result: AuditResult) -> Iterator[ToldCounterparts]:
             np.bincount(column.codes[space.observed], space.counts[space.observed]).argmax()
         )
         inside = (column.codes == target) & (space.observed | _moves_alone(space, feature))
-        rows = rng.permutation(np.repeat(np.flatnonzero(inside), people[inside]))[
-            :MAX_CLASSIFIER_PEOPLE
-        ]
+        rows = rng.permutation(np.repeat(np.flatnonzero(inside), people[inside]))[:MAX_CLASSIFIED]
         half = len(rows) // 2
         truth = space.observed[rows].astype(np.int64)
         if min(np.bincount(truth[:half], minlength=2)) == 0:

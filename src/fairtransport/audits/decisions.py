@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 Part = TypeVar("Part", FeatureDecisions, LabelDecisions)
 SHARED_ROUNDINGS = 3
 """Changed, worse off and better off are rounded separately, and together disclose as much as one
-number with a step finer by this factor.
-"""
+number with a step finer by this factor."""
 
 FREE = 1e-12
 """Squared distances up to this are rounding errors of 0."""

@@ -531,8 +531,7 @@ def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
 
 POINT, COLUMN, MOVE = 130, 92, 270
 """Bytes per point, per column of a point, and per move to another point at a cost, measured at the
-peak of all stages, the report included.
-"""
+peak of all stages, the report included."""
 MIN_NOTICE_BYTES = 1_000_000_000
 """Memory from which on an audit announces its need."""
 

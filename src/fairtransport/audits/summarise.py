@@ -60,8 +60,7 @@ COMPARED_METHODS = ("finite-sample", "limit-law", "m-out-of-n")
 NO_OPTIONS = DocumentOptions()
 MAX_FLOW_LEVELS = 40
 """Maximum number of levels of a feature in a document; of more, those with most moves are shown,
-and all others as one. `AuditResult.flows` has them all.
-"""
+and all others as one. `AuditResult.flows` has them all."""
 MIN_FLOW_LEVELS = 3
 """Flows are left out if there is no room for this number of levels."""
 MAX_FLOW_LABELS = 20

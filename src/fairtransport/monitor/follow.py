@@ -105,8 +105,7 @@ def describe_verdict(monitor: Monitor) -> str:
 
 SPACING = 0.5
 """Share of new content of the file at which the state is saved: a state is as large as its data, so
-all saves together take no longer than a few of the last one.
-"""
+all saves together take no longer than a few of the last one."""
 
 
 class Place(Position):

@@ -34,8 +34,7 @@ PROBE_POINTS = 64
 """Points searched first to estimate the length of frontiers."""
 MAX_TREE_CORNERS = 100
 """Mean corners per frontier above which targets are visited by falling loss only: a new corner is
-then appended, while in trees it may be inserted anywhere.
-"""
+then appended, while in trees it may be inserted anywhere."""
 
 
 class Corners(NamedTuple):

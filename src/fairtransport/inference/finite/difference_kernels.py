@@ -36,8 +36,7 @@ DENSE_PRICE_BLOCKS = 4
 """Number of first blocks, in each of which a price is chosen."""
 PRIOR_VARIANCE_SHARE = 0.5
 """Prior guess of the variance of a difference, over the squared largest gain; with a smaller one,
-stakes lose too much at the first difference that comes late.
-"""
+stakes lose too much at the first difference that comes late."""
 
 
 class OtherOutcomes(NamedTuple):

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 BLOCKS = ((200, 200), (10_000, 100), (100_000, 60))
 """(records, blocks): number of blocks with a stake each, up to a number of records; beyond all,
-``MIN_BLOCKS``.
-"""
+``MIN_BLOCKS``."""
 MIN_BLOCKS = 20
 LARGE_SAMPLE_RECORDS = 10_000
 """Number of records beyond which fewer prices are used."""
@@ -51,8 +50,7 @@ START_ERRORS = 6.0
 SMALL_SAMPLE_RECORDS = 200
 MIN_ORDER_SHARES = (1 / 8, 1 / 4)
 """Minimum share of the orders whose mean wealth may decide without the others, in small samples and
-in larger ones; with less, bounds would vary more with the seed.
-"""
+in larger ones; with less, bounds would vary more with the seed."""
 N_FIXED_STAKES = 40
 """Number of stakes in the mixture for targets that depend on the sample."""
 N_LIMIT_PRICES = 64

@@ -35,16 +35,14 @@ if TYPE_CHECKING:
 
 PILOT, LONG_PILOT = 0.2, 0.45
 """Share of the people in the pilot, who are not bet on; the second if the first shows signs that
-differ from block to block.
-"""
+differ from block to block."""
 MIN_SIGN_ERRORS = 0.5
 """Standard errors by which cells must differ for the long pilot."""
 MAX_STAKE = 0.75
 """Maximum λ: as f is limited, a mover is worth no more."""
 SHARPNESS, MAX_SCORE = 1.5, 16 / 3
 """Weight of a standardised difference in the log-probability that a group is the target, and the
-maximum difference that counts.
-"""
+maximum difference that counts."""
 MIN_VARIANCE_RATIO = 0.02
 """Minimum variance of gains, in units of a loss's."""
 NO_PILOT_VARIANCE = 0.2

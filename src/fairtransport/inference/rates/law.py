@@ -38,8 +38,7 @@ DEFAULT_ORDERS, MIN_ORDERS = 64, 16
 """Default numbers of random orders: fewer for many people, where results of orders vary less."""
 LARGE_SAMPLE, MAX_ORDERED_PEOPLE = 50_000, 1_600_000
 """Number of people from which on there are fewer orders, and maximum number of people of all orders
-together, down to the minimum number of orders.
-"""
+together, down to the minimum number of orders."""
 TOWARDS = ("best", "worst")
 
 
