@@ -1,6 +1,6 @@
-"""Renew the tables of the docs from the files beside them, and draw images/differences.png.
+"""Update the tables of the docs from the files beside them, and draw images/differences.png.
 
-A table stands between ``<!-- table NAME -->`` and ``<!-- end NAME -->``; names: ``TABLES``.
+A table is between ``<!-- table NAME -->`` and ``<!-- end NAME -->``; names: ``TABLES``.
 A new table is a function and a line there.
 """
 
@@ -58,12 +58,12 @@ def validity_coverage(rows: list[Row]) -> str:
 
 
 def validity_width(rows: list[Row]) -> str:
-    """Return how far the bounds are from the estimate, over the plug-in normal law's distance."""
+    """Return the distances of the bounds from the estimate, over the plug-in normal law's."""
     return _methods_table(rows, _format_widths, without=NORMAL)
 
 
 def validity_further(rows: list[Row]) -> str:
-    """Return coverage and widths of the finite-sample method where nothing was chosen."""
+    """Return coverage and widths of the finite-sample method if nothing was chosen."""
     by_key = {(row["case"], row["n"], row["method"]): row for row in rows}
     return format_table(
         ("case", "n", "samples", "interval / lower / upper", "width: lower / upper"),
@@ -79,7 +79,7 @@ def validity_further(rows: list[Row]) -> str:
 
 
 def validity_verdicts(rows: list[Row]) -> str:
-    """Return how often audits with a declared δ reject and certify, rightly and wrongly."""
+    """Return how often audits with a declared δ reject and certify, correctly and wrongly."""
     titles = (
         "case", "n", "δ", "rejected / normal test", "wrongly rejected / normal",
         "wrongly certified",
@@ -99,7 +99,7 @@ def validity_verdicts(rows: list[Row]) -> str:
 
 
 def _methods_table(rows: list[Row], cell: Callable[[Row, Row], str], without: str = "") -> str:
-    """Return a table with a case and size a row and a method a column."""
+    """Return a table with one row per case and size, and one column per method."""
     methods = [name for name in dict.fromkeys(row["method"] for row in rows) if name != without]
     by_key = {(row["case"], row["n"], row["method"]): row for row in rows}
     return format_table(
@@ -125,14 +125,14 @@ def _trim(value: float, digits: int) -> str:
 
 
 def _format_coverages(row: Row) -> str:
-    """Return coverages; one that misses 95 % by more than chance and .01 is bold."""
+    """Return coverages; one that misses 95 % significantly and by over .01 is bold."""
     least = 0.95 - 0.01 - 2 * (0.05 * 0.95 / 1000) ** 0.5
     texts = ((row[side], _trim(row[side], 2)) for side in SIDES)
     return " / ".join(f"**{text}**" if value < least else text for value, text in texts)
 
 
 def _format_error(value: float) -> str:
-    """Return an error rate; one above 5 % by more than chance is bold."""
+    """Return an error rate; one significantly above 5 % is bold."""
     text = _trim(value, 3)
     return f"**{text}**" if value > 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5 else text
 
@@ -204,7 +204,7 @@ def differences_power(results: Row) -> str:
 
 
 def draw_differences(path: Path) -> None:
-    """Draw the powers by the difference, a panel a sample size."""
+    """Draw the powers by the difference, one panel per sample size."""
     import altair as alt
     import pandas as pd
 
@@ -235,7 +235,7 @@ def draw_differences(path: Path) -> None:
 
 
 def questions_draws(results: Row) -> str:
-    """Return rejections by system, number of draws and what the bound is about."""
+    """Return rejections by system, number of draws and target of the bound."""
     return format_table(
         (
             "system", "draws", "bound about", "ψ", "rejected at ψ = δ", "rejected at 3 δ = ψ",
@@ -257,12 +257,12 @@ def questions_draws(results: Row) -> str:
 
 
 def questions_stops(results: Row) -> str:
-    """Return verdicts and questions of audits that ask until sure."""
+    """Return verdicts and numbers of questions of audits with until_sure."""
     return _stops_table(results["stops"])
 
 
 def questions_many(results: Row) -> str:
-    """Return the same of audits with many questions."""
+    """Return the same for audits with many questions."""
     return _stops_table(results["many"])
 
 
@@ -387,7 +387,7 @@ def rates_simulated(results: Row) -> str:
 
 
 def rates_audits(rows: list[Row]) -> str:
-    """Return the verdicts of audits of predictions alone."""
+    """Return the verdicts of audits of predictions only."""
     return format_table(RATE_AUDIT_TITLES, (
         (
             f"blind, {row['case']}" if row["effect"] == 0 else f"differs by {row['effect']:g}",
@@ -421,7 +421,7 @@ VERSIONS = {"python": "Python", "numpy": "NumPy", "numba": "Numba"}
 
 
 def speed_measured(parts: Row) -> str:
-    """Return the versions that were measured and how busy the machine was."""
+    """Return the measured versions and the load of the machine."""
     versions = ", ".join(
         f"{name} {' and '.join(sorted({part['of'][key] for part in parts.values()}))}"
         for key, name in VERSIONS.items()
@@ -444,7 +444,7 @@ def speed_starting(parts: Row) -> str:
 
 
 def speed_lp(parts: Row) -> str:
-    """Return our solver beside LP solvers."""
+    """Return our solver compared with LP solvers."""
     rows: list[tuple[str, ...]] = []
     for ours in parts["lp"]["ours"]:
         rows.append((
@@ -469,7 +469,7 @@ def speed_lp(parts: Row) -> str:
 
 
 def speed_nearest(parts: Row) -> str:
-    """Return our solver beside POT on the nearest task that POT has."""
+    """Return our solver compared with POT on the nearest task that POT has."""
     return format_table(("K", "our value", "POT `emd2`", "ratio", "costs differ by"), (
         (
             f"{row['points']:,}", format_seconds(row["ours"]), format_seconds(row["theirs"]),
@@ -480,7 +480,7 @@ def speed_nearest(parts: Row) -> str:
 
 
 def speed_frontiers(parts: Row) -> str:
-    """Return the frontiers beside the bare product of the pairs, and how they grow."""
+    """Return the frontiers compared with the bare product of the pairs, and their growth."""
     rows: list[tuple[str, ...]] = []
     for kind, growth in parts["frontiers"].items():
         if kind in {"of", "cores_used_by_others"}:
@@ -514,7 +514,7 @@ def speed_spreading(parts: Row) -> str:
 
 
 def speed_afterwards(parts: Row) -> str:
-    """Return the CPU seconds of every stage by K, and how they grow."""
+    """Return the CPU seconds of every stage by K, and their growth."""
     part = parts["afterwards"]
     rows = [
         (
@@ -542,7 +542,7 @@ def speed_million(parts: Row) -> str:
 
 
 def speed_questions(parts: Row) -> str:
-    """Return the CPU seconds of an audit beside those of the model that it asks."""
+    """Return the CPU seconds of an audit compared with those of its model."""
     row = parts["questions"]
     titles = ("questions", "model", *row["seconds"], "whole / model", "peak MiB")
     seconds = (f"{one:.1f}" for one in row["seconds"].values())
@@ -553,7 +553,7 @@ def speed_questions(parts: Row) -> str:
 
 
 def speed_growth(parts: Row) -> str:
-    """Return how solutions grow by kind of losses and number of dimensions."""
+    """Return the growth of solutions by kind of losses and number of dimensions."""
     growths = parts["growth"]["growths"]
     sizes = sorted({row["points"] for growth in growths for row in growth["sizes"]})
     titles = (
@@ -572,7 +572,7 @@ def speed_growth(parts: Row) -> str:
 
 
 def speed_monitor(parts: Row) -> str:
-    """Return the records a second that a monitor takes in."""
+    """Return the records per second that a monitor processes."""
     row = parts["monitor"]
     titles = ("K", f"records a second in batches of {row['batch']:,}", "one by one")
     return format_table(titles, [
@@ -581,7 +581,7 @@ def speed_monitor(parts: Row) -> str:
 
 
 def speed_verdicts(parts: Row) -> str:
-    """Return what a verdict adds to counting, beside the bare group-by."""
+    """Return the cost of a verdict besides counting, compared with the bare group-by."""
     titles = ("rows", "distinct", "group-by", "audit", "with verdict and summary", "ratio")
     rows: list[tuple[str, ...]] = []
     for growth in parts["counting"]["verdicts"]:
@@ -617,7 +617,7 @@ def speed_counting(parts: Row) -> str:
 
 
 def counterparts(data: Row) -> str:
-    """Return how often audits with counterparts rejected, world by world."""
+    """Return how often audits with counterparts rejected, by world."""
     titles = (
         "world", "n", "true flips", "mean ψ", "gate open", "rejected at δ = 0", "0.01", "0.02",
         "0.05", "bound above the truth", "earlier: true flips; rejected at 0.01 / 0.02 / 0.05",
@@ -640,7 +640,7 @@ def counterparts(data: Row) -> str:
 
 
 def _format_earlier(truth: float | None = None, *rejected: float) -> str:
-    """Return what an earlier implementation found."""
+    """Return the results of an earlier implementation."""
     if truth is None:
         return "–"
     return f"{truth:.3f}; {' / '.join(f'{100 * share:.0f}' for share in rejected)} %"
@@ -670,7 +670,7 @@ def counterparts_adult(data: Row) -> str:
 
 
 def exit_codes(_: None) -> str:
-    """Return what the exit codes of an audit mean, and those of a program that a signal ended."""
+    """Return the meaning of an audit's exit codes, and of those of a program ended by a signal."""
     from fairtransport.documents.verdicts import EXIT_CODES
 
     ended = ("130, 141", "interrupted from the keyboard; the reader of a pipe has gone")
@@ -712,7 +712,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "counterparts": ("counterparts.json", counterparts),
     "counterparts-adult": ("adult_counterparts.json", counterparts_adult),
 }
-"""By name of a table: the file in docs, None for the code, and the function that makes it."""
+"""By name of a table: the file in docs, None for the code, and the function that builds it."""
 
 MARKED = re.compile(r"<!-- table (\S+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 
@@ -727,7 +727,7 @@ def make_table(name: str) -> str:
 
 
 def renew_tables(text: str) -> str:
-    """Return a page with all its tables of the registry made anew."""
+    """Return a page with all its tables of the registry rebuilt."""
 
     def renew(match: re.Match[str]) -> str:
         name = match[1]

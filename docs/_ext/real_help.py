@@ -1,4 +1,4 @@
-"""A directive that shows what a command prints for ``--help``, run when the site is built."""
+"""A directive that shows the ``--help`` of a command, run when the site is built."""
 
 import subprocess
 import sys
@@ -24,6 +24,6 @@ class RealHelp(Directive):
 
 
 def setup(app):
-    """Make the directive known."""
+    """Register the directive."""
     app.add_directive("real-help", RealHelp)
     return {"parallel_read_safe": True}
