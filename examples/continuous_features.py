@@ -53,7 +53,7 @@ def curve_table(results: dict[str, ft.AuditResult], most: float) -> pd.DataFrame
 
 
 def curve_chart(table: pd.DataFrame) -> alt.LayerChart:
-    """Draw how the statistic grows with the budget, and where the audit stands."""
+    """Draw how the statistic grows with the budget, and the audit's own point."""
     colour = (
         alt.Color("model:N", title="Model", sort=list(COLOURS))
         .scale(domain=list(COLOURS), range=list(COLOURS.values()))

@@ -1,8 +1,8 @@
 """Settings of an audit: default, help text and rule of each, once.
 
 The signatures of `audit`, `compare`, `Monitor`, `DeltaFairSearch` and `faith_scorer` repeat the
-defaults, and their docstrings the help texts; the flags of the command line are made from here.
-A test compares all of them with this table.
+defaults, and their docstrings the help texts; the flags of the command line are built from here. A
+test compares all of them with this table.
 """
 
 from __future__ import annotations
@@ -768,7 +768,7 @@ class AuditSettings:
     def without_truth(self, y: object, *, has_scores: bool, has_model: bool) -> AuditSettings:
         """Return settings with the decision itself as the loss if there are no true labels.
 
-        A model is then audited by how many would get the favourable decision as someone else.
+        The audit then counts who would get the favourable decision as someone else.
         """
         is_decision = self.loss == "outcome" or (self.loss == "zero-one" and y is None)
         if has_scores or self.favourable is None or not is_decision:

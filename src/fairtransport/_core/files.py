@@ -76,7 +76,7 @@ def _call_path_check(question: Callable[[], bool]) -> bool:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a file, None if there is none."""
+    """Return the status of a file; None if it does not exist."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -240,7 +240,7 @@ class TooLargeError(Exception):
 
 
 def max_unpacked_bytes(size: int) -> int:
-    """Return how many bytes an archive of this size may unpack to."""
+    """Return the maximum unpacked size in bytes of an archive of this size."""
     return max(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size)
 
 

@@ -82,7 +82,7 @@ class Units:
 
     @property
     def has_one_member_each(self) -> bool:
-        """Whether every kind is one person at a point of their own."""
+        """Whether every kind is one person at a separate point."""
         return len(self.unit) == len(self.counts) and bool(np.bincount(self.point).max() <= 1)
 
     @property
@@ -111,7 +111,7 @@ class Units:
         return np.asarray(mass / mass.sum())
 
     def count_people(self, size: int) -> IntArray:
-        """Return how many people are at each point."""
+        """Return the number of people at each point."""
         return np.bincount(self.point, self.people * self.counts[self.unit], size).astype(np.int64)
 
     def list_members(self) -> tuple[IntArray, IntArray]:

@@ -58,7 +58,7 @@ MAX_CLASSES = 8
 TYPES = re.compile(r"dtype|categor|could not convert|to float", re.IGNORECASE)
 """Errors of models that expect other types."""
 SUM_TOLERANCE = 1e-3
-"""How far a row of class scores may be from summing to one (single precision, rounding)."""
+"""Tolerance of a row's sum of class scores (single precision, rounding)."""
 
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ def ask_in_parts(
         return _check_answer(box, answer, count, kind, classes, positive)
 
     def attempt(step: Callable[[], T]) -> T:
-        """Return what a step of the model returns; raise its errors as a ModelError."""
+        """Run a step of the model; raise its errors as a ModelError."""
         try:
             return step()
         except PASSED_ON:

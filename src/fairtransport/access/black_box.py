@@ -349,7 +349,7 @@ def _method_for(kind: Answer) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Function(BlackBox):
-    """A callable that takes a frame of points and returns what the loss needs.
+    """A callable that takes a frame of points and returns answers for the loss.
 
     It returns one label or number per point, or class scores with one column per class in the order
     of ``classes`` (default: the sorted labels of the audit data), or one score per point, that of
@@ -409,7 +409,7 @@ def as_black_box(model: object, classes: Sequence[Value] | None = None) -> Black
     ----------
     model
         An estimator with ``predict`` or ``predict_proba``, a callable, or a black box, which is
-        returned as it is.
+        returned unchanged.
     classes
         Class labels in the order of scores, if the model does not provide them.
 
@@ -569,7 +569,7 @@ def layers(box: BlackBox | None) -> Iterator[BlackBox]:
 
 
 def model_phrase(box: BlackBox) -> str:
-    """Return the model's name for error messages, which tell a pipeline from its last step."""
+    """Return the model's name for error messages, which mark a pipeline."""
     is_pipeline = any(isinstance(one, Estimator) and one.is_pipeline for one in layers(box))
     return f"the pipeline ending in {box.name}" if is_pipeline else f"the model {box.name}"
 
@@ -640,7 +640,7 @@ def check_box(box: BlackBox) -> CheckedBox:
 
 
 def _check_controls(controls: object, features: Sequence[str], name: str) -> None:
-    """Check that a model's controls are columns beside its features, with several values."""
+    """Check that a model's controls are no features, and have several values."""
     rule = f"the model {name} must have controls that map new columns to two values or more"
     if controls is None:
         return

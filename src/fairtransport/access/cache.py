@@ -163,7 +163,7 @@ def _without_nan(value: Value) -> Value:
 
 
 def _kind_of_answer(box: BlackBox, kind: Answer) -> str:
-    """Return one kind for kinds that a function or an estimator answers alike."""
+    """Return one kind for all kinds with the same answers from a function or estimator."""
     if isinstance(box, Function):
         return "any"
     if isinstance(box, Estimator):

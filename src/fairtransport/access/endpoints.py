@@ -336,7 +336,7 @@ PATH = "/invocations"
 
 @dataclass(frozen=True, eq=False)
 class Invocations(Endpoint):
-    """A model that MLflow serves; it answers with whatever its ``predict`` returns."""
+    """A model that MLflow serves; it answers with the output of its ``predict``."""
 
     @property
     def protocol(self) -> str:

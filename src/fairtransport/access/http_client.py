@@ -86,7 +86,7 @@ class Client:
         return self._read(content)
 
     def get(self, path: str) -> object:
-        """Return the document at a path; None if there is none."""
+        """Return the document at a path; None if it does not exist."""
         status, content = self._send("GET", path)
         try:
             return self._read(content) if status == OK else None

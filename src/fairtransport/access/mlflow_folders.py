@@ -101,7 +101,7 @@ class FolderModel(Wrapper):
         columns = {}
         for name, dtype in self.types.items():
             values = cast(plain_column(points, name), dtype, who, name)
-            # keep text as it is: the frame may have a type of its own for it
+            # keep text as it is: the frame may have its own type for it
             columns[name] = points[name] if dtype.kind == "O" else values
         return pd.DataFrame(columns, index=points.index)
 
@@ -207,7 +207,7 @@ def _signature_text(description: Description) -> str:
 
 
 def _signature(description: Description) -> dict[str, np.dtype[np.generic]] | None:
-    """Return the columns and their types; None without a signature, or where it names none."""
+    """Return the columns and their types; None without a signature, or without names in it."""
     text = _signature_text(description)
     if not text:
         return None

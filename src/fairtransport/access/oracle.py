@@ -177,7 +177,7 @@ class Oracle:
             check_overlap(classes, predictions)
 
     def check_positive(self, predictions: Values) -> None:
-        """Check that the positive label is predicted, where it is the outcome."""
+        """Check that the positive label is predicted, if it is the outcome."""
         if self.pos_label is None or self.access.parameter == "y_score":
             return
         own = self.access.classes
@@ -286,7 +286,7 @@ class Oracle:
         self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
         positive: Value,
     ) -> AskPart:  # fmt: skip
-        """Return a function that asks the model about some of the rows."""
+        """Return a function that queries the model about some of the rows."""
         names = input_columns(box, space, partial=self.partial)
         bins = {name: edges for name, edges in space.bins.items() if name in names}
 
@@ -317,7 +317,7 @@ class Oracle:
         return check_values(who, columns[0]) if is_number else columns[0]
 
     def _decisions(self, predictions: Values) -> Values | None:
-        """Return predictions that are labels, or 0 and 1 where the loss takes anything; else None.
+        """Return predictions that are labels, or 0 and 1 if the loss accepts anything; else None.
 
         For a loss on numbers, 0 and 1 are values, not decisions.
         """

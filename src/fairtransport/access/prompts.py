@@ -209,7 +209,7 @@ def prompt(
         System message.
     wording
         Words for levels, by column: ``{"sex": {"f": "she", "m": "he"}}``. Other text and numbers
-        are inserted as they are.
+        are inserted unchanged.
     stand_ins
         Table of names that signal groups: its last column is one of the template's, the others are
         columns of the audit. Twins get names at the same position in their groups.
@@ -276,7 +276,7 @@ def prompt(
 
 
 OWN_FIELDS = ("messages", "model", "temperature", "seed", "max_tokens")
-"""Request fields with a parameter of their own."""
+"""Request fields that have a parameter."""
 
 
 def _check_options(options: object) -> dict[str, object]:

@@ -546,7 +546,7 @@ LEARNED = "sensitive-subspace"
 
 
 def limit_means(table: Table, entries: Mapping[str, str], n: int) -> dict[str, str]:
-    """Return what a limit counts, and its number of people in the file."""
+    """Return the meaning of a limit, and its number of people in the file."""
     measure = find_measure(table, entries)
     number = _number_meaning(entries.get("limit", ""))
     is_limit = number is not None and measure.is_people and 0 <= number < PER_CENT

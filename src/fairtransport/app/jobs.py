@@ -93,11 +93,11 @@ class Job:
             self.message, self.state = GONE, FAILED
         self._answers.put(Answer(None, refused=GONE))
         self._process.wait()
-        assert self._process.stdin is not None  # noqa: S101 - it was asked for
+        assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         self._process.stdin.close()
 
     def ask(self, question: str, **arguments: Any) -> Any:
-        """Ask the process about its result, one question at a time."""
+        """Send the process a question about its result, one at a time."""
         with self._asking:
             if self.state != DONE:
                 raise FairtransportError(self.message or "the audit is not done")
@@ -156,7 +156,7 @@ class Jobs:
         return iter(list(self._jobs.values()))
 
     def get(self, key: str) -> Job | None:
-        """Return an audit; None if there is none of that key."""
+        """Return an audit; None if there is none with that key."""
         return self._jobs.get(key)
 
     def start(

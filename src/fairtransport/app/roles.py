@@ -1,4 +1,4 @@
-"""Guess what the columns of a file are, from their names and values."""
+"""Guesses of the roles of a file's columns, from their names and values."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def temporary_folder() -> Iterator[Path]:
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    assert watcher.stdin is not None  # noqa: S101 - it was asked for
+    assert watcher.stdin is not None  # noqa: S101 - it is a pipe
     assert watcher.stdout is not None  # noqa: S101
     watcher.stdout.readline()
     before = tempfile.tempdir, os.environ.get("TMPDIR")

@@ -31,7 +31,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class Upload:
-    """An uploaded file: where it is stored, and its name on the user's machine."""
+    """An uploaded file: its path, and its name on the user's machine."""
 
     path: Path
     shown: str
@@ -112,7 +112,7 @@ async def _store(data: FormData, folder: Path, names: Collection[str]) -> Form:
         for name, value in dict(data.multi_items()).items():
             if isinstance(value, str):
                 form.words[name] = value
-            elif not value.filename:  # a browser sends this where no file was chosen
+            elif not value.filename:  # browsers send this if no file was chosen
                 form.words[name] = ""
             elif name in names:
                 form.files[name] = upload = _place(value.filename, folder)

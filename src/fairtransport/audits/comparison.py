@@ -593,7 +593,7 @@ def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float
 
 
 def _added(result: AuditResult) -> FloatArray:
-    """Return what the optimal swaps add to the total loss of the people at each point."""
+    """Return the increase by optimal swaps in the total loss of the people at each point."""
     moves = result.moved
     return np.bincount(
         moves.sources, moves.people * moves.gains, minlength=result.space.size

@@ -238,7 +238,7 @@ def compare_controls(result: AuditResult) -> ControlComparison | None:
     f = f / f.sum()
     sensitive, control = (float(f[matched] @ mean[matched]) for mean in means)
     points, limits, units = np.flatnonzero(matched), result.loss.range, result.space.units
-    assert limits is not None  # noqa: S101 - it was checked before anything was asked
+    assert limits is not None  # noqa: S101 - checked before any query
     if units is not None:
         places = np.full(size, -1)
         places[points] = np.arange(len(points))

@@ -136,7 +136,7 @@ def find_missing_reason(result: AuditResult) -> str | None:
 
 
 def _lacks_counterparts(result: AuditResult) -> bool:
-    """Return whether counterparts were sought, and nobody has any."""
+    """Return whether counterparts were sought, and none was found."""
     return result.space.family is not None and not result.space.alternatives.any()
 
 

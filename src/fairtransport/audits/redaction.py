@@ -269,7 +269,7 @@ def _show_part_verdict(own: AuditSummary, loose: AuditSummary) -> AuditSummary:
 
 
 def _width(result: AuditResult) -> float:
-    """Return how much one person can change a sum of losses."""
+    """Return the maximum change of a sum of losses by one person."""
     if result.loss.range is not None:
         return result.loss.range[1] - result.loss.range[0]
     return float(np.ptp(result.problem.losses)) or 1.0
@@ -336,7 +336,7 @@ def _round_controls(controls: ControlsFound | None, rounding: Rounding) -> Contr
 def _round_rates(
     result: AuditResult, summary: AuditSummary, rounding: Rounding
 ) -> RatesFound | None:
-    """Return the bound and the p-value of the headline, and the rates of many people alone."""
+    """Return the headline's bound and p-value, and the rates of many people only."""
     if summary.rates is None:
         return None
     headline = _headline(summary, rounding)
@@ -457,7 +457,7 @@ def _round_rate_table(table: RateTable, rounding: Rounding) -> RateTable:
     base = rates[places[0]] if places else None
 
     def round_row(row: GroupRate, rate: float | None) -> GroupRate:
-        """Return a row made from rounded rates alone."""
+        """Return a row computed from rounded rates only."""
         if row.difference is None or rate is None or base is None:
             return GroupRate(group=row.group, people=None, rate=rate)
         return GroupRate(

@@ -373,7 +373,7 @@ def _solve_in_draws(
     space_geometry = geometry(space)
     answers, losses = querying.answer_in_draws(oracle, space, settings.queries.draws)
     limits = answers.loss.range
-    assert limits is not None  # noqa: S101 - it was checked before anything was asked
+    assert limits is not None  # noqa: S101 - checked before any query
     law = querying.law_of_draws(settings, space, oracle, space_geometry, losses, limits)
     result = solve(settings, space, oracle, lambda _: space_geometry, answers)
     queries = settings.queries

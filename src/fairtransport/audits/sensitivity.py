@@ -152,7 +152,7 @@ BUDGETS = (0.0, *(2.0 ** (step / 2) for step in range(-32, 13)))
 
 @dataclass(frozen=True)
 class Flips:
-    """Where the verdict on the statistic changes; None where it does not."""
+    """Thresholds and budgets at which the verdict changes; None if it does not."""
 
     rejected_below: float
     certified_from: float | None
@@ -216,7 +216,7 @@ def _or_never(words: str, value: float | None, never: str) -> str:
 
 
 def find_sensitivity(result: AuditResult, eta: float, draws: int) -> Sensitivity:
-    """Return what an audit depends on; metrics are drawn with the audit's seed."""
+    """Return the sensitivity of an audit; metrics are drawn with the audit's seed."""
     metric = metric_sensitivity(
         result.problem, result.space.frequencies, eta=eta, draws=draws, rng=result.seed
     )

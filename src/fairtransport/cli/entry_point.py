@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if error.args:  # a query log explains how to continue
                 print_note(f"Stopped: {error.args[0]}.", error=True)
             return INTERRUPTED
-        except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
+        except BaseException as error:  # noqa: BLE001 - no traceback without --debug
             code = _explain(error, debug=debug)
             if code == WRONG_USAGE:
                 _remove_stale_result(tokens)

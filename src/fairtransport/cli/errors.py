@@ -158,7 +158,7 @@ def _name_on_line(name: str) -> str:
 
 
 def _key(token: Token) -> str:
-    """Return a key as it is written in a file: a.b instead of [a][b]."""
+    """Return a key in the form of a settings file: a.b instead of [a][b]."""
     parts = re.findall(r"\[([^\]]*)\]", token.keyword or "")
     return ".".join(parts) or token.keyword or token.value
 

@@ -147,7 +147,7 @@ TYPES: dict[str, Any] = {
 
 
 class Flags:
-    """The flags of a command that are made from the table of settings."""
+    """The flags of a command that are built from the table of settings."""
 
     table: ClassVar[dict[str, Any]] = {}
     """Name and setting of each flag, by attribute."""
@@ -225,7 +225,7 @@ def read_range(flag: str, value: Sequence[str]) -> list[float]:
 
 
 def read_design(flag: str, parts: Sequence[str]) -> dict[str, object]:
-    """Return a column and what is declared of it, as in household,largest=12."""
+    """Return a column and its declarations, as in household,largest=12."""
     column, *more = parts
     declared: dict[str, object] = {"column": column}
     for part in more:

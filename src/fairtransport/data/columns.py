@@ -182,7 +182,7 @@ def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:
     if kinds in ({"i"}, {"f"}) or (kinds == {"i", "f"} and all(map(_are_exact, columns))):
         return _merge_numbers(columns)
     levels = first.levels
-    # equal levels may be bins, which have an order of their own
+    # equal levels may be bins, which have their own order
     if any(levels.tolist() != one.levels.tolist() for one in others):
         levels = sort_levels([level for one in columns for level in one.levels.tolist()])
     codes = np.concatenate([one.with_levels(levels).codes for one in columns])
@@ -511,7 +511,7 @@ def is_text(text: str) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    """Return whether Python reads a word as a number."""
+    """Return whether Python reads a text as a number."""
     try:
         float(word)
     except ValueError:

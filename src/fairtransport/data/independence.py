@@ -445,7 +445,7 @@ def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int
 
 
 def _design_effect(units: Units, gains: FloatArray, rng: np.random.Generator) -> float:
-    """Return 1 + (ΣN²/n − 1)ρ for the intraclass correlation ρ; 1 where it may be chance.
+    """Return 1 + (ΣN²/n − 1)ρ for the intraclass correlation ρ; 1 if ρ may be due to chance.
 
     In the permutation test, the first permutation with as large a sum of squares between units ends
     the test: if units do not matter, the chance of a note is at most 1 in 1,000.

@@ -32,7 +32,7 @@ MAX_FALSE_ALARM = 0.001
 MAX_NAMED_LEVELS = 3
 """Maximum number of levels in the name of a dropped level."""
 FLAGS = (("0", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
-"""Text that stands for 0 and 1, in any case."""
+"""Pairs of texts for 0 and 1, in any case."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class OneHot:
 
     def decode(self, columns: Mapping[str, CodedColumn]) -> CodedColumn:
         """Return the feature as one column of level names."""
-        # rows where no column is set have the dropped level, which comes last
+        # rows with no column set have the dropped level, which comes last
         every = [*self.levels, *([] if self.dropped is None else [self.dropped])]
         names = sorted(every)
         is_set = np.column_stack([
@@ -85,7 +85,7 @@ def find_one_hot(
     for name in (*sensitive, *_find_named(together, profile, binary)):
         if name not in binary or any(name in feature.columns for feature in features):
             continue
-        # columns of other features and of sets of their own are excluded
+        # columns of other features, and those alone in a set, are excluded
         reserved = {one for feature in features for one in feature.columns}
         reserved |= {names[0] for names in together if len(names) == 1}
         if name in reserved:
@@ -308,7 +308,7 @@ def _find_exclusive(
 
 
 def _count_both(first: BoolArray, second: BoolArray, counts: FloatArray) -> IntArray:
-    """Return (2, 2) how many people have each combination of two 0/1 columns."""
+    """Return (2, 2) numbers of people with each combination of two 0/1 columns."""
     table = np.bincount(2 * first + second, counts, minlength=4)
     return np.rint(table).astype(np.int64).reshape(2, 2)
 

@@ -190,7 +190,7 @@ def _check_known(
 
 
 def _add_levels(column: CodedColumn, values: Iterable[Value]) -> CodedColumn:
-    """Return a column with the declared levels beside its own, sorted if any is new."""
+    """Return a column with the declared levels added, sorted if any is new."""
     own = column.levels.tolist()
     new = [value for value in values if value is not None and value not in own]
     return column.with_levels(sort_levels([*own, *new])) if new else column

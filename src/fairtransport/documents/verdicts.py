@@ -22,7 +22,7 @@ class VerdictRow:
     """How one verdict is written, drawn, ranked and returned to a shell."""
 
     value: str | None
-    """The value in documents; None where no δ was given."""
+    """The value in documents; None without δ."""
     title: str
     """The heading in all outputs."""
     formal: str

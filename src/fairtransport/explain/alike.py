@@ -172,7 +172,7 @@ def _worst(rates: RatesAmongAlike) -> Profile | None:
 
 @dataclass(frozen=True)
 class _Row:
-    """A group beside the reference, and the largest weight of one person in its two rates."""
+    """A group compared with the reference, and one person's largest weight in the two rates."""
 
     group: int
     people: int

@@ -195,7 +195,7 @@ class DecisionRule:
     ranks
         (K,) how good each decision is for a person; None if unknown.
     numbers
-        (K,) score or number where there is no label.
+        (K,) score or number if there is no label.
     number_of
         The label whose score ``numbers`` are.
     favourable
@@ -556,7 +556,7 @@ def _members_of(families: IntArray, points: IntArray) -> Mapping[int, IntArray]:
 def _suitable(
     rule: DecisionRule, effects: _Effects, point: int, family: IntArray
 ) -> tuple[str, IntArray]:
-    """Return how a point is affected, and the alternatives that show it."""
+    """Return the effect on a point, and the alternatives that show it."""
     if rule.ranks is not None:
         if effects.worse_off is not None and effects.worse_off[point]:
             return "worse off", family[rule.ranks[family] > rule.ranks[point]]

@@ -446,7 +446,7 @@ def _compute_ratios(costs: FloatArray, differences: FloatArray) -> FloatArray:
 def _compute_differences(
     predictions: Values, rows: IntArray, cols: IntArray, *, are_labels: bool
 ) -> FloatArray:
-    """Return how much predictions differ, (rows, cols)."""
+    """Return the differences of predictions, (rows, cols)."""
     if predictions.ndim > 1:
         return np.asarray(
             np.abs(np.subtract(predictions[rows][:, None], predictions[cols][None])).sum(axis=2) / 2

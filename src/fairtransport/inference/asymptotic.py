@@ -458,7 +458,7 @@ class MinOfNormals:
 
             P(X > t, Y > t) = ½(Φ(h) + Φ(k)) − T(h, a_h) − T(k, a_k),
 
-        where the slants a depend on the standard deviations and the correlation alone. h and k have
+        where the slants a depend on the standard deviations and the correlation only. h and k have
         the same sign, so that Owen's further term of ½ does not arise.
         """
         small, large = sorted((self.sd_x, self.sd_y))

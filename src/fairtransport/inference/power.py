@@ -423,7 +423,7 @@ def _by_ease(low: float, high: float, certify: bool) -> tuple[float, float]:  # 
 
 
 def _exact_size(test: BinomialTest, power: float) -> int | None:
-    """Return the cases that a share needs; None where none are enough or too many."""
+    """Return the cases that a share needs; None if no number is enough, or it is too large."""
     if (test.share >= test.delta) if test.certify else (test.share <= test.delta):
         return None
     try:

@@ -248,7 +248,7 @@ def anytime_share_interval(successes: int, n: int, alpha: float) -> tuple[float,
         return float(mixture - likelihood + math.log(alpha))
 
     centre = successes / n
-    # at the ends the likelihood is 0, unless everybody or nobody is a success
+    # at the ends the likelihood is 0, unless all or none are successes
     tiny = 1e-300
     lower = 0.0 if successes == 0 else brentq(excess, tiny, centre, xtol=1e-14)
     upper = 1.0 if failures == 0 else brentq(excess, centre, 1 - 1e-16, xtol=1e-14)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MAX_PRINTED_E_VALUE = 1e6
-"""Maximum e-value that is printed as it is."""
+"""Maximum e-value that is printed in full."""
 
 
 def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:

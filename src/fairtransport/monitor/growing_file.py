@@ -223,7 +223,7 @@ class GrowingFile:
         return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _values(self, name: str, words: Sequence[str]) -> list[Value]:
-        """Return a column's values in its type; each distinct word is read once."""
+        """Return a column's values in its type; each distinct text is parsed once."""
         kind = self.kinds.get(name)
         values = {word: parse_value(word, kind, name) for word in set(words)}
         return [values[word] for word in words]

@@ -138,7 +138,7 @@ def _acquire(lock: Path, state: Path) -> int:
 
 
 def _flock(handle: int, state: Path) -> None:
-    """Lock a file at once or raise; warn where the file system has no locks."""
+    """Lock a file at once or raise; warn if the file system has no locks."""
     if sys.platform == "win32":  # pragma: no cover - it has no flock
         return
     try:

@@ -1,4 +1,4 @@
-"""Safe lines on a terminal, the flags that stand for Python's parameters, and query logs."""
+"""Safe lines on a terminal, the flags of Python's parameters, and query logs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def print_note(message: str, *, error: bool = False) -> None:
 
 
 def print_failure(*sentences: str) -> None:
-    """Print why a command ends with the code of a failure, where nothing else is printed."""
+    """Print why a command fails, if nothing else is printed."""
     for sentence in sentences:
         print_note(sentence, error=True)
 
@@ -88,7 +88,7 @@ OTHERS = (
 
 @cache
 def flag_names() -> dict[str, str]:
-    """Return the flag that stands for each parameter."""
+    """Return the flag of each parameter."""
     from fairtransport.settings import COMMAND_LINE, DOCUMENT, MONITOR, PYTHON_ONLY, QUERIES
 
     return {

@@ -30,7 +30,7 @@ SUITE_PREFIX = "fairtransport: "
 JUNIT_MARK = f'<testsuite name="{SUITE_PREFIX}'.encode()
 """Text near the beginning of our files."""
 RECORDED = ("statistic", "lower_bound", "upper_bound", "delta", "alpha", "n")
-"""Fields of a document that are properties of a test, beside its verdict, seed and model."""
+"""Fields of a document that are properties of a test, besides its verdict, seed and model."""
 
 
 NO_XML = re.compile("[\ufffe\uffff]")
@@ -84,7 +84,7 @@ class AuditSuite:
     failed: bool
 
     def write_to(self, suites: Element, seconds: float) -> None:
-        """Append the suite; ``seconds`` is how long its test took."""
+        """Append the suite; ``seconds`` is the duration of its test."""
         time = f"{seconds:.3f}"
         name, message, text = map(xml_text, (self.name, self.message, self.text))
         # a test that settles nothing does not pass

@@ -120,7 +120,7 @@ def _part(name: str) -> str:
 
 
 def safe_json(value: Any) -> str:
-    r"""Return JSON that cannot end a script element, whatever strings are in it."""
+    r"""Return JSON that cannot end a script element, for any strings in it."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     # inside a script element nothing of the data may end it, or begin a comment or an entity
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -227,7 +227,7 @@ def _cell_of(decision: Prediction) -> str:
 
 
 def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
-    """Return what people were compared with, and what the audit does not cover."""
+    """Return the scope of the comparison, and what the audit does not cover."""
     queried = f"; the model was asked about {summary.queried:,} different rows"
     questions = queried if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
@@ -286,7 +286,7 @@ def _print_notes(document: AuditSummary | ComparisonSummary | FamilySummary) -> 
 
 
 def print_moves(summary: AuditSummary) -> None:
-    """Print the largest moves: how many people, who they are, who they would have to be."""
+    """Print the largest moves: the number of people, their profile, and the one to swap with."""
     from rich.table import Table
 
     if not summary.moves or summary.rates is not None:  # swaps are no evidence of rates
@@ -380,7 +380,7 @@ def frame_panel(content: RenderableType, title: str, colour: str) -> Panel:
 
 
 def two_columns(rows: dict[str, str]) -> Table:
-    """Return names and what they are, side by side; only the second column is folded."""
+    """Return names and values side by side; only the second column is folded."""
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))

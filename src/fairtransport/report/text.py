@@ -226,7 +226,7 @@ def distinct_decimals(
 ) -> tuple[str, str]:
     """Return two numbers with enough decimals to see which one is larger.
 
-    The first is rounded as asked, the second to the nearest; equal numbers look equal.
+    The first is rounded as requested, the second to the nearest; equal numbers look equal.
     """
     if first == second:
         return decimal(first, digits), decimal(second, digits)

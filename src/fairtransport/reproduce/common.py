@@ -40,7 +40,7 @@ def compare_with_paper(
     """
     defined = values.dropna()
     mean, sd = float(defined.mean()), float(defined.std())
-    # one run has no spread of its own
+    # a single run has no standard deviation
     own = paper_sd if math.isnan(sd) else sd
     error = math.sqrt(paper_sd**2 / paper_runs + own**2 / max(len(defined), 1))
     allowed = max(2 * error, MEAN_TOLERANCE)

@@ -124,7 +124,7 @@ def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
 def _audits(
     models: tuple[PathModel, ...], people: pd.DataFrame, seed: int
 ) -> list[tuple[float, float]]:
-    """Return each model's statistic and lower bound; models that answer alike share theirs.
+    """Return each model's statistic and lower bound; models with equal answers share theirs.
 
     An audit depends on a model's answers at the 72 profiles, and neighbours on the path often have
     the same answers, so that a hundred models need far fewer audits.

@@ -369,7 +369,7 @@ FIGURES: dict[int, tuple[Callable[[int], pd.DataFrame], Callable[[pd.DataFrame],
     3: (figure3_data, figure3_chart),
     4: (figure4_data, figure4_chart),
 }
-"""How the table behind each figure is made from a seed, and the figure from the table."""
+"""The functions from a seed to the table behind each figure, and from the table to the figure."""
 
 
 def write_figure(folder: Path, number: int, seed: int = 0) -> list[Path]:

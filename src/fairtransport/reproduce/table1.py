@@ -292,7 +292,7 @@ def run_splits(
 def _run_open_splits(
     seeds: list[int], methods: Sequence[str], store: SplitCache, jobs: int
 ) -> Iterator[tuple[int, Split]]:
-    """Yield seeds and their splits as they are finished, in one process or several."""
+    """Yield seeds and finished splits, from one process or several."""
     if jobs == 1 or len(seeds) <= 1:
         for seed in seeds:
             yield seed, complete_split(seed, methods, store)

@@ -367,7 +367,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     sensitive_features
         The sensitive columns. Names of columns of X, or places for an array.
     delta
-        As in `audit`: how much worse a model may do when people are swapped with similar ones.
+        As in `audit`: the largest tolerated increase in the mean loss.
     validation
         The share of the rows to validate with, drawn at random, or a pair (X, y).
     final

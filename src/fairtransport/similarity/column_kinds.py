@@ -75,7 +75,7 @@ class ColumnKind:
         return np.array([*known, MISSING], np.int64)[column.codes]
 
     def write(self, values: ColumnValues, own: CodedColumn) -> CodedColumn:
-        """Return a column with new values, and with its own ones where nothing changed."""
+        """Return a column with new values, and its own values where nothing changed."""
         before = self.read(own)
         changed = (values != before) & ~(np.isnan(values) if self.is_number else values == MISSING)
         if not changed.any():

@@ -108,7 +108,7 @@ class GroupLaw:
         """Return P(code | Z) at the cells of rows; a group's own if it has tables."""
         shares = np.tile(self.overall, (rows, 1))
         for key, (names, table) in zip(keys, self.tables[group], strict=True):
-            if not len(names):  # nobody of the group has a value
+            if not len(names):  # no person of the group has a value
                 continue
             places = np.minimum(np.searchsorted(names, key), len(names) - 1)
             counts = np.where((names[places] == key)[:, None], table[places], 0.0)

@@ -404,7 +404,7 @@ class CounterpartModel:
         self, kind: ColumnKind, values: ColumnValues, decoded: CodedColumn,
         before: Mapping[str, CodedColumn],
     ) -> dict[str, CodedColumn]:  # fmt: skip
-        """Return the columns of the data that a moved column stands for."""
+        """Return the columns of the data for a moved column."""
         column = kind.write(values, decoded)
         feature = next((one for one in self.one_hot if one.name == kind.name), None)
         if feature is None:

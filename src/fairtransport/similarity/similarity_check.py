@@ -328,7 +328,7 @@ def _measure_column(
     people, donors = people[other], donors[other]
     if not len(people):
         return ColumnDistance(name, None, None, None)
-    # a subclass may have a geometry of its own
+    # a subclass may have its own geometry
     restrict = vars(type(similarity)).get("on_column")
     try:
         if restrict is None:

@@ -181,7 +181,7 @@ class Columns:
         target = np.array([self.find_targets(price) for price in falling])
         cost = np.array([self.costs(column) for column in target])
         loss = self.losses[target]
-        # at a lower price a point moves to a larger loss at a larger cost, or stays where it was
+        # at a lower price a point moves to a larger loss at a larger cost, or does not change
         is_corner = np.ones(target.shape, bool)
         is_corner[1:] = (cost[1:] > np.maximum.accumulate(cost[:-1])) & (
             loss[1:] > np.maximum.accumulate(loss[:-1])

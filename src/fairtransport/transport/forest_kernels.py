@@ -158,7 +158,7 @@ def _find_best_of_rows(  # noqa: C901
     rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
     target: IntArray,
 ) -> None:  # fmt: skip
-    """Fill max_j (l_j − ν c_ij) of some points, one after the other, and the best target.
+    """Fill max_j (l_j − ν c_ij) of some points in turn, and the best target.
 
     ``target`` holds an allowed target from which each search begins, or -1.
     """

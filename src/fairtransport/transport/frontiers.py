@@ -467,7 +467,7 @@ class PriceSearch:
         np.maximum.at(largest, block[targets], self.losses[targets])
         is_largest = np.zeros(len(self.losses), bool)
         is_largest[targets] = self.losses[targets] == largest[block[targets]]
-        # among equal losses the cheapest target is best at any price; nobody else may stay
+        # among equal losses the cheapest target is best at any price; other points may not stay
         losses = np.where(is_largest, 0.0, -np.finfo(float).max)
         geometry = replace(self.geometry, targets=is_largest)
         search = PriceSearch(losses, geometry, self.points.place)

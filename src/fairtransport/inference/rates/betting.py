@@ -133,7 +133,7 @@ def run_orders_at_once(
         sums = sum_observed(past, len(tables))
     rest = [count - drawn for count, drawn in zip(rest, pilot, strict=True)]
     design = _observe_losses(tables, rest).people.astype(np.int64)
-    # one after the other, so that no more than one order's losses are shuffled at a time
+    # in turn, so that only one order's losses are shuffled at once
     urns = map(fill_urns, tables, rest, streams)
     return bet_after_pilot(past, sums, design, urns, alpha)
 

@@ -162,7 +162,7 @@ def _pick_draws(orders: DrawOrders, order: int, cluster: int, low: int, high: in
 
 @njit(cache=True)
 def _select_past(past: Observed, order: int) -> Observed:
-    """Return what was observed in one order."""
+    """Return the observations of one order."""
     return Observed(past.number[order], past.total[order], past.squares[order])
 
 

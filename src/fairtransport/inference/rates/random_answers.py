@@ -223,7 +223,7 @@ def _observe_nothing(table: DrawTable, orders: DrawOrders) -> Observed:
 
 
 def _guess_draws(past: Observed, table: DrawTable) -> Guesses:
-    """Guess means of cells and the variance of a draw, pooled, from what each order observed.
+    """Guess means of cells and the pooled variance of a draw, from each order's observations.
 
     The model of cells assumes two-valued losses. Draws of graded losses vary less, and have more
     weight.

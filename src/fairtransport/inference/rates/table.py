@@ -1,4 +1,4 @@
-"""People who are alike in the audited columns, counted by block, group and loss."""
+"""Similar people, who agree in the audited columns, counted by block, group and loss."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ TANGENT = 0.25
 MAX_CIRCLES = 40
 """Maximum number of corners with circles, behind which more would hide the curve."""
 SHOWN = 10
-"""The chart ends at this multiple of the audit's budget, or where the curve does."""
+"""The chart ends at this multiple of the audit's budget, or at the end of the curve."""
 
 
 def budget_curve_chart(
     table: style.Table, *, budget: float, statistic: float, price: float | None
 ) -> ChartType:
-    """Draw the budget curve, its corners, and where the audit stands on it."""
+    """Draw the budget curve, its corners, and the audit's own point."""
     return style.to_altair(budget_document(table, budget=budget, statistic=statistic, price=price))
 
 
@@ -228,7 +228,7 @@ def _check_table(table: pd.DataFrame) -> None:
 def _description(
     table: pd.DataFrame, goals: list[str], target_power: float, sample_size: int
 ) -> str:
-    """Return the alternative text: the power at both ends, and what the lines mark."""
+    """Return the alternative text: the power at both ends, and the meaning of the lines."""
     ordered = table.sort_values("n")
     first, last = ordered.iloc[0], ordered.iloc[-1]
     return (

@@ -222,7 +222,7 @@ def _places(field: str, keys: list[str]) -> Row:
 
 
 def _description(rows: list[Row], feature: str) -> str:
-    """Return the alternative text: what is drawn, and the three largest changes."""
+    """Return the alternative text: the content, and the three largest changes."""
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
         f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"

@@ -185,7 +185,7 @@ def layer(rows: Sequence[Row], mark: str, looks: Row, **channels: Any) -> Row:
 
 
 def layer_document(layers: Sequence[Row], *, width: float, height: float, looks: Row) -> Row:
-    """Return the document of layers, the data beside them, equal data once."""
+    """Return the document of layers, with their data, equal data once."""
     data: list[list[Row]] = []
     chart_layers = []
     for one in layers:

@@ -1,4 +1,4 @@
-"""Sections of reports: their sentences and tables, made from a document alone, in their order.
+"""Sections of reports: their sentences and tables, built from a document only, in their order.
 
 The template of a section is written once for HTML and once for Markdown, without its heading; empty
 sections are left out.

@@ -1,4 +1,4 @@
-"""How sure the result is (bounds and methods), and what it depends on."""
+"""The certainty of the result (bounds and methods), and its dependence on settings."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def methods_table(summary: AuditSummary) -> Table:
 
 
 def formal_sentences(summary: AuditSummary) -> list[str]:
-    """Return the verdict as a statistician writes it, and what the statistic means."""
+    """Return the verdict in a statistician's words, and the meaning of the statistic."""
     is_evidence = summary.applicability is None and summary.rates is None
     sentences = [
         finding.verdict_sentence(summary),
@@ -122,7 +122,7 @@ def formal_sentences(summary: AuditSummary) -> list[str]:
     ]
     if is_evidence and not finding.has_much_disagreement(
         summary
-    ):  # else it stands beside the verdict
+    ):  # else it is beside the verdict
         sentences.append(finding.disagreement_sentence(summary))
     return [sentence for sentence in sentences if sentence]
 
@@ -225,7 +225,7 @@ def _size_text(summary: AuditSummary, value: float) -> str:
 
 
 def costs_table(summary: AuditSummary) -> Table:
-    """Return what a change of each column costs."""
+    """Return the cost of a change of each column."""
     rows = tuple(
         (Cell(visible(rule.column)), Cell(visible(rule.change)), Cell(visible(rule.cost)))
         for rule in summary.costs

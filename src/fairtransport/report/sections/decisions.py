@@ -448,7 +448,7 @@ def limit_lines(summary: AuditSummary) -> list[str]:
 
 
 def _of_part(summary: AuditSummary) -> str:
-    """Return that a figure is of the attributable part; "" where it is of the statistic."""
+    """Return that a figure is of the attributable part; empty if it is of the statistic."""
     return f" from {another_group(summary)}" if summary.is_about_part else ""
 
 

@@ -91,7 +91,7 @@ def verdict_sentence(summary: AuditSummary) -> str:
 
 
 def formal_verdict(summary: AuditSummary) -> str:
-    """Return the verdict as a statistician writes it, with its level and what it is on."""
+    """Return the verdict in a statistician's words, with its level and its figure."""
     row = VERDICTS[summary.verdict]
     level_text = "" if summary.delta is None else f" {rates.at_level(summary)}"
     if not summary.is_about_part:
@@ -136,7 +136,7 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
 
 
 def outlook_sentence(summary: AuditSummary) -> str | None:
-    """Return about how many people would settle an open verdict; None where none is open."""
+    """Return the approximate number of people to settle an open verdict; None if none is open."""
     outlook = summary.outlook
     if outlook is None:
         return None
@@ -162,7 +162,7 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
 
 
 def delta_sentence(summary: AuditSummary) -> str | None:
-    """Return what the threshold is in people, or in the loss; None without one."""
+    """Return the threshold in people, or in the loss; None without one."""
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
     return delta_in_words(summary.delta, summary.provenance.loss, mean_loss_text(summary))
@@ -258,7 +258,7 @@ def _bounds(lower: float | None, upper: float | None) -> str:
 
 
 def confidence(summary: AuditSummary | FamilySummary) -> str:
-    """Return the confidence of a bound, "approximately" where it is asymptotic."""
+    """Return the confidence of a bound, "approximately" if it is asymptotic."""
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     return near + level(1 - summary.alpha)
 

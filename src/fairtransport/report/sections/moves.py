@@ -177,7 +177,7 @@ def fractions_sentence(summary: AuditSummary) -> str | None:
 
 
 def move_count_sentence(summary: AuditSummary, most: int | None = None) -> str | None:
-    """Return how many moves are shown, of how many; None where there are none."""
+    """Return how many moves are shown, of how many; None without moves."""
     count = len(summary.moves[:most])
     if not count:
         return None

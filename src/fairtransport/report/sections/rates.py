@@ -146,7 +146,7 @@ def _least_text(summary: AuditSummary, figures: RateFigures) -> str:
 
 
 def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
-    """Return whether there is a difference, of whatever size."""
+    """Return whether there is a difference, of any size."""
     return rates.pvalue is not None and rates.pvalue <= summary.alpha
 
 
