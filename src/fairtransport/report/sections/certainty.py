@@ -120,9 +120,7 @@ def formal_sentences(summary: AuditSummary) -> list[str]:
         finding.worst_case(summary) if is_evidence else None,
         finding.delta_sentence(summary),
     ]
-    if is_evidence and not finding.has_much_disagreement(
-        summary
-    ):  # else it is beside the verdict
+    if is_evidence and not finding.has_much_disagreement(summary):  # else it is beside the verdict
         sentences.append(finding.disagreement_sentence(summary))
     return [sentence for sentence in sentences if sentence]
 
