@@ -33,8 +33,8 @@ at the largest point."""
 MAX_FULL_CELLS = 8
 """Up to this number of small cells, more people would make them too full for a document."""
 MOVED_BOUND = 6
-"""Maximum shift of a bound, as a multiple of k/n, when ``MAX_HIDDEN`` · k people are exchanged: near 1
-a Clopper–Pearson bound shifts by 1.4 times the share of the people."""
+"""Maximum shift of a bound, as a multiple of k/n, when ``MAX_HIDDEN`` · k people are exchanged:
+near 1 a Clopper–Pearson bound shifts by 1.4 times the share of the people."""
 PVALUES = (0.001, 0.01)
 """A p-value is rounded up to one of these, the level, or 1."""
 SMALLEST_GAP = 1e-12
