@@ -1,4 +1,4 @@
-"""Puts the charts' JavaScript into the wheel, so that no run has to make it."""
+"""Puts the charts' JavaScript into the wheel, so that no run has to build it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ChartsHook(BuildHookInterface):
-    """Makes the script with the package's own code; a checkout makes it when it is needed."""
+    """Builds the script with the package's own code; a checkout builds it when needed."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the file to a wheel that is no link to a checkout."""
+        """Add the file to a wheel, unless it is a link to a checkout."""
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root, "src")))
@@ -30,6 +30,6 @@ class ChartsHook(BuildHookInterface):
         build_data["force_include"][str(script)] = f"fairtransport/report/{PLACE}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove what was made beside the wheel."""
+        """Remove the files built beside the wheel."""
         if version != "editable":
             self._folder.cleanup()

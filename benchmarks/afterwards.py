@@ -1,4 +1,4 @@
-"""What comes after the value: every stage of an audit with its report."""
+"""The stages after the value: every stage of an audit with its report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 QUICK_SIZES = (300, 1_000)
 GROWING = 10_000
-"""From so many points on stages grow; before, most of them cost what they cost at any size."""
+"""Number of points from which on stages grow; for fewer, most costs are constant."""
 DIMENSIONS = 9
 STAGES = ("audit", "bounds", "moves", "summary", "html")
 WHOLE = "whole"
@@ -26,7 +26,7 @@ WHOLE = "whole"
 
 @dataclass(frozen=True)
 class Afterwards:
-    """An audit of so many points with a continuous loss: CPU seconds by stage, peak memory."""
+    """An audit with a continuous loss: CPU seconds by stage, peak memory."""
 
     points: int
     seconds: dict[str, float]
@@ -35,13 +35,13 @@ class Afterwards:
 
     @property
     def report_ratio(self) -> float:
-        """What summary and report cost, beside audit and bounds."""
+        """The cost of summary and report, relative to audit and bounds."""
         own = self.seconds["audit"] + self.seconds["bounds"]
         return (self.seconds["summary"] + self.seconds["html"]) / own
 
 
 def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the stages at each size, their growth exponents."""
+    """Return the stages at each size, and their growth exponents."""
     audits = []
     for size in sizes:
         progress(f"audit and report, K = {size:,}")
@@ -91,7 +91,7 @@ def _stages(size: int) -> tuple[dict[str, float], int]:
 
 
 def _growth(audits: list[Afterwards], stage: str) -> float:
-    """Return how a stage, or the whole, grows over the larger sizes."""
+    """Return the growth of a stage, or of the whole, over the larger sizes."""
     large = [one for one in audits if one.points >= GROWING] or audits
     seconds = [one.seconds.get(stage, sum(one.seconds.values())) for one in large]
     return exponent([one.points for one in large], seconds)

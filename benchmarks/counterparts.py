@@ -13,7 +13,7 @@ PEOPLE, COLUMNS = 40_000, 50
 
 
 def draw_people(n: int) -> pd.DataFrame:
-    """Return people with numbers, whole numbers, levels, amounts that are often 0, and flags.
+    """Return people with floats, integers, levels, amounts that are often 0, and flags.
 
     Every second column is shifted by .3 standard deviations between the groups.
     """

@@ -1,7 +1,7 @@
-"""From files to a finished audit, beside DuckDB's bare group-by of them: CPU seconds and memory.
+"""From files to a finished audit, compared with DuckDB's bare group-by: CPU seconds and memory.
 
-Each file in a process of its own, bare and ours in turn; ``python benchmarks/counting.py
---parquet-rows 20_000_000 --csv-rows 5_000_000`` measures that alone.
+Each file in a separate process, bare and ours in turn; ``python benchmarks/counting.py
+--parquet-rows 20_000_000 --csv-rows 5_000_000`` measures this part only.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ DELTA = 0.01
 
 @dataclass(frozen=True)
 class Counting:
-    """A file, and what it costs: medians of CPU seconds, and what the audit adds to the peak.
+    """A file and its cost: medians of CPU seconds, and the audit's addition to the peak memory.
 
     Attributes
     ----------
     identifier
-        Whether a further column, which is not audited, makes every line distinct.
+        Whether a further column, which is not audited, makes each line distinct.
     bare
-        Of the group-by of all other columns, fetched.
+        The group-by of all other columns, fetched.
     audit
-        Of an audit with given predictions and no limit δ, so that there is no verdict to find.
+        An audit with given predictions and without δ, so without a verdict.
     ratio
-        The median ratio of the two, turn by turn.
+        The median ratio of the two, by turn.
     least, most
         The range of that ratio.
     """
@@ -65,7 +65,7 @@ class Counting:
 def measure(
     parquet_rows: int, csv_rows: int, progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Return what each kind of file costs."""
+    """Return the cost of each kind of file."""
     found = []
     for ending, rows in (("parquet", parquet_rows), ("csv", csv_rows)):
         for ages, identifier in ((FEW, False), (MANY, False), (FEW, True)):
@@ -123,7 +123,7 @@ def _turns(file: str, rows: int, bare_mib: float, identifier: bool) -> Counting:
 def measure_verdicts(
     rows: tuple[int, ...], progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Return what a verdict adds for few and many profiles: CPU seconds, the least of the turns."""
+    """Return the cost of a verdict for few and many profiles: least CPU seconds of the turns."""
     growths = []
     for name, ages in (("few", FEW), ("many", MANY)):
         sizes = []
@@ -167,7 +167,7 @@ def _bare(file: str) -> float:
 
 
 def _audit(file: str, delta: float | None = None) -> tuple[float, int]:
-    """Audit a file; with δ, find the verdict and everything that its summary shows."""
+    """Audit a file; with δ, compute the verdict and everything in its summary."""
     import fairtransport as ft
 
     start = process_time()
@@ -195,7 +195,7 @@ def table(found: list[dict[str, Any]]) -> Table:
 
 
 def verdict_table(found: list[dict[str, Any]]) -> Table:
-    """Return what a verdict adds as a table."""
+    """Return the cost of a verdict as a table."""
     made = Table(title="With and without a verdict, CPU seconds")
     for name in ("rows", "points", "group-by", "without δ", "with δ"):
         made.add_column(name, justify="right")
@@ -209,7 +209,7 @@ def verdict_table(found: list[dict[str, Any]]) -> Table:
 
 
 def main() -> None:
-    """Measure this part alone, and print JSON."""
+    """Measure this part only, and print JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--parquet-rows", type=int, default=PARQUET_ROWS)
     parser.add_argument("--csv-rows", type=int, default=CSV_ROWS)

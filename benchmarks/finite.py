@@ -13,7 +13,7 @@ POINTS, RECORDS = 10_000, 10**8
 
 
 def main() -> None:
-    """Time bounds, two-sided interval and p-value on frontiers that are built already."""
+    """Time bounds, two-sided interval and p-value on frontiers that are already built."""
     rng = np.random.default_rng(0)
     geometry = Geometry(np.zeros(POINTS, np.int64), Embedding(rng.normal(size=(POINTS, 5))))
     problem = AuditProblem(rng.random(POINTS), geometry, budget=0.2)

@@ -1,4 +1,4 @@
-"""How time and memory of the frontiers grow with the number of points."""
+"""Growth of time and memory of the frontiers with the number of points."""
 
 from __future__ import annotations
 
@@ -32,25 +32,24 @@ SECONDS_A_SIZE = 5.0
 
 @dataclass(frozen=True)
 class Build:
-    """Building the frontiers of one problem, in a process of its own.
+    """Building the frontiers of one problem, in a separate process.
 
     Attributes
     ----------
     points, pairs, segments
-        K; the moves among them that exist; the segments of the frontiers.
+        K; the number of possible moves; the segments of the frontiers.
     seconds, fastest, runs
         The median and the fastest of the runs, in seconds.
     peak_bytes
-        How far the first build lifted the process's memory above what it held before, when
-        libraries were loaded, kernels compiled and the input was there.
+        Increase of the process's memory by the first build, once libraries are loaded, kernels
+        compiled and the input is there.
     input_bytes
-        What losses and costs hold.
+        Memory of losses and costs.
     looked_at
-        The pairs whose distance was computed; all of them where costs are listed.
+        Number of pairs whose distance was computed; all of them if costs are listed.
     product_seconds
-        What the bare product in single precision of all pairs takes in the same process; 0
-        where costs are listed. In half of the pairs the loss rises, and sorted points would do
-        with these.
+        Time of the bare product in single precision of all pairs in the same process; 0 if costs
+        are listed. In half of the pairs the loss rises, and sorted points would need only these.
     """
 
     points: int
@@ -149,7 +148,7 @@ def _product_seconds(geometry: Geometry) -> float:
 
 
 def _contents(geometry: Geometry) -> tuple[int, int]:
-    """Return how many moves a geometry knows, and how many bytes it holds."""
+    """Return the number of moves of a geometry, and its memory in bytes."""
     from fairtransport import Embedding
     from fairtransport.geometry import CostMatrix
 
@@ -193,7 +192,7 @@ def growth_table(growth: Growth) -> Table:
 
 
 def growth_line(growth: Growth) -> str:
-    """Say how time and memory grow."""
+    """Return the growth of time and memory in a sentence."""
     first, before, last = (f"{growth.builds[at].points:,}" for at in (0, -2, -1))
     return (
         f"From K = {first} to {last} time grows as K^{growth.time_exponent:.2f} "
@@ -203,5 +202,5 @@ def growth_line(growth: Growth) -> str:
 
 
 def as_json(growths: list[Growth]) -> dict[str, Any]:
-    """Return everything measured."""
+    """Return all measurements."""
     return {growth.kind: asdict(growth) for growth in growths}

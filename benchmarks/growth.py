@@ -1,7 +1,7 @@
-"""How solving and bounding grow with the number of points: dimensions, and kinds of losses.
+"""Growth of solving and bounding with the number of points, by dimensions and kinds of losses.
 
-Points are normal, everybody may move to everybody at the squared distance. What is timed is ψ with
-its plan and price.
+Points are normal, and everybody may move to everybody at the squared distance. The time is that of
+ψ with its plan and price.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ DIMENSIONS = (1, 2, 3, 10)
 LOSSES = ("smooth", "random", "0-1")
 BUDGET = 0.05
 WARM_UP_POINTS = (500, 6_000)
-"""Few, and as many as it takes for smooth losses on a line not to have their frontiers listed."""
+"""Few, and enough that frontiers of smooth losses on a line are not listed."""
 
 
 def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return what every size costs by kind of losses and number of dimensions."""
+    """Return the cost of every size by kind of losses and number of dimensions."""
     growths = []
     for losses in LOSSES:
         for dimensions in DIMENSIONS:

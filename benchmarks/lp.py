@@ -1,4 +1,4 @@
-"""One value and many resamples, beside general-purpose LP solvers in the same run."""
+"""One value and many resamples, compared with general-purpose LP solvers in the same run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZES, QUICK_SIZES = (100, 400, 1_000), (30,)
 RESAMPLES = 1000
 SECONDS_A_PEER = 4.0
 OUR_TOLERANCE = 1e-12
-"""How far, relatively, our two ways to a value may be apart."""
+"""Relative tolerance between our two ways to a value."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Ours:
 
     @property
     def agrees(self) -> bool:
-        """Whether ``value`` and ``values`` say the same."""
+        """Whether ``value`` and ``values`` agree."""
         return self.largest_difference <= OUR_TOLERANCE
 
 
@@ -67,13 +67,13 @@ class Theirs:
 
     @property
     def agrees(self) -> bool:
-        """Whether all of the peer's values are ours, to its tolerance."""
+        """Whether all of the peer's values agree with ours, to its tolerance."""
         return self.largest_difference <= self.tolerance
 
 
 @dataclass(frozen=True, eq=False)
 class PeerRun:
-    """What one peer took and answered: for the frequencies themselves, then for resamples."""
+    """Times and answers of one peer: for the frequencies themselves, then for resamples."""
 
     first: Timing
     further: Timing
@@ -82,9 +82,9 @@ class PeerRun:
 
 
 def compile_seconds(*, quick: bool) -> dict[str, float]:
-    """Return what Numba costs a new process: with an empty cache, and with a filled one.
+    """Return Numba's cost in a new process: with an empty cache, and with a filled one.
 
-    Where only small sizes are asked for, nothing is compiled that was compiled before.
+    For small sizes only, nothing is compiled that was compiled before.
     """
     with TemporaryDirectory() as empty:
         cache = os.environ.get("NUMBA_CACHE_DIR", empty) if quick else empty
@@ -102,10 +102,10 @@ def _warm_up_seconds(cache: str) -> float:
 
 
 def measure_size(size: int, progress: Callable[[str], None]) -> tuple[Ours, list[Theirs]]:
-    """Measure ours and every peer on the same instance, one after the other.
+    """Measure ours and every peer on the same instance, in turn.
 
-    Each runs in a process of its own: the wheels of highspy and OR-tools bring different
-    libraries called libhighs.so.1 and cannot be loaded together (google/or-tools#5246).
+    Each runs in a separate process: the wheels of highspy and OR-tools bring different libraries
+    called libhighs.so.1 and cannot be loaded together (google/or-tools#5246).
     """
     progress(f"K = {size}: ours")
     ours, value, values = in_fresh_process(_measure_ours, size)
@@ -186,7 +186,7 @@ def _further_values(solve: Solver, resamples: FloatArray) -> tuple[Timing, list[
 
 
 def _compared(peer: Peer, run: PeerRun, ours: Ours, value: float, values: FloatArray) -> Theirs:
-    """Set a peer's times and values beside ours."""
+    """Return a peer's times and values compared with ours."""
     answers = np.r_[run.values, run.resampled_values]
     expected = np.r_[[value] * len(run.values), values[: len(run.resampled_values)]]
     resamples = RESAMPLES * run.further.seconds
@@ -267,7 +267,7 @@ def peer_table(measured: list[Theirs]) -> Table:
 
 
 def best_lines(measured: list[Theirs]) -> list[str]:
-    """Say how the fastest peer compares at the largest size."""
+    """Return the comparison with the fastest peer at the largest size."""
     size = max(row.points for row in measured)
     rows = [row for row in measured if row.points == size]
     first = min(rows, key=lambda row: row.first_value)
@@ -281,7 +281,7 @@ def best_lines(measured: list[Theirs]) -> list[str]:
 
 
 def as_json(compiling: dict[str, float], ours: list[Ours], theirs: list[Theirs]) -> dict[str, Any]:
-    """Return everything measured."""
+    """Return all measurements."""
     return {
         "resamples": RESAMPLES,
         "peer_resamples_are_extrapolated": True,

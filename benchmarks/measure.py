@@ -1,7 +1,7 @@
-"""What all benchmarks share: CPU time, fresh processes, provenance, result files.
+"""Common parts of benchmarks: CPU time, fresh processes, provenance, result files.
 
-Everything is CPU time on one thread: ratios of it in one run mean something on a machine that is
-shared, where a clock on the wall tells what else is going on.
+Everything is CPU time on one thread: its ratios in one run are meaningful on a shared machine,
+where elapsed time depends on other work.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ T = TypeVar("T")
 
 RESULTS = Path(__file__).parent / "results"
 PUBLISHED = Path(__file__).parents[1] / "docs" / "speed.json"
-"""What the docs' page on speed is made from."""
+"""The source of the docs' page on speed."""
 LIBRARIES = ("numpy", "scipy", "numba", "highspy", "ortools", "cvxpy", "clarabel", "POT")
 MIB = 2**20
 ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 QUICK = "QUICK_BENCHMARKS"
-"""The variable by which the processes of a quick run know what they are in."""
+"""The variable that marks the processes of a quick run."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The median of repeated runs, in seconds, and how many there were."""
+    """The median of repeated runs, in seconds, and their number."""
 
     seconds: float
     runs: int
@@ -52,7 +52,7 @@ def timed(function: Callable[[], T]) -> tuple[float, T]:
 
 
 def patience(seconds: float) -> float:
-    """Return how long something is repeated: a tenth of it in a quick run."""
+    """Return the seconds to repeat something for: a tenth in a quick run."""
     return seconds / 10 if QUICK in os.environ else seconds
 
 
@@ -71,7 +71,7 @@ def in_fresh_process(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 
 
 class Neighbours:
-    """How many cores other processes have used since this was made (Linux)."""
+    """The number of cores used by other processes since construction (Linux)."""
 
     def __init__(self) -> None:
         self._start = perf_counter()
@@ -91,8 +91,8 @@ class Neighbours:
 def memory(field: str) -> int:
     """Return a field of Linux' /proc/self/status in bytes.
 
-    ``ru_maxrss`` would not do: a child starts with its parent's peak, so that a large parent
-    hides what the child does.
+    Unlike ``ru_maxrss``, for which a child starts with its parent's peak, so that a large parent
+    hides the child's memory.
     """
     status = Path("/proc/self/status").read_text(encoding="ascii")
     found = re.search(rf"{field}:\s+(\d+) kB", status)
@@ -101,12 +101,12 @@ def memory(field: str) -> int:
 
 
 def peak_mib() -> float:
-    """Return the most memory that this process has held."""
+    """Return the peak memory of this process."""
     return memory("VmHWM") / MIB
 
 
 def forget_peak_memory() -> None:
-    """Set the process's peak memory back to what it holds now, where the kernel allows it."""
+    """Reset the process's peak memory to its current memory, if the kernel allows it."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
@@ -122,14 +122,14 @@ def provenance() -> dict[str, Any]:
 
 
 def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
-    """Return how values grow: the slope of a straight line through the logarithms."""
+    """Return the growth of values: the slope of a straight line through the logarithms."""
     from numpy import log, polyfit
 
     return float(polyfit(log(sizes), log(values), 1)[0])
 
 
 def write_result(path: Path, content: dict[str, Any]) -> Path:
-    """Write a file in one step, so that a reader never sees half of it."""
+    """Write a file atomically."""
     path.parent.mkdir(exist_ok=True)
     partial = path.with_suffix(".json.partial")
     partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

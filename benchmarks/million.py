@@ -1,8 +1,8 @@
-"""A million points: the whole audit in ten dimensions, and a model that is asked about each.
+"""A million points: the whole audit in ten dimensions, and a model queried about each.
 
-CPU seconds, each audit in a process of its own. Half a million people are asked about with their
-twins. In ten dimensions similarity is Euclidean and the model is cheap; the model with mixed
-columns is a gradient boosting, and what an audit adds to it is told beside it.
+CPU seconds, each audit in a separate process. Half a million people are queried with their twins.
+In ten dimensions similarity is Euclidean and the model is cheap; the model with mixed columns is a
+gradient boosting, whose own time is reported, too.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _scores(table: pd.DataFrame) -> np.ndarray:
 
 
 def measure_questions(people: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return what an audit with its verdict and summary costs beside the model's own answers."""
+    """Return the cost of an audit with its verdict and summary, and of the model's own answers."""
     progress(f"a gradient boosting, {people:,} people")
     return in_fresh_process(_ask_boosting, people)
 
@@ -151,7 +151,7 @@ def _fit_boosting() -> Any:
 
 
 def _applicants(people: int, seed: int) -> pd.DataFrame:
-    """Return people with columns of text, whole numbers, numbers and truth values."""
+    """Return people with columns of text, integers, floats and bools."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -172,7 +172,7 @@ def _applicants(people: int, seed: int) -> pd.DataFrame:
 
 
 def question_table(found: dict[str, Any]) -> Table:
-    """Return the stages of an audit beside the model as a table."""
+    """Return the stages of an audit and the model as a table."""
     made = Table(title=f"{found['questions']:,} questions, CPU seconds")
     for name in ("model", *found["seconds"], "whole / model", "peak MiB"):
         made.add_column(name, justify="right")

@@ -1,4 +1,4 @@
-"""How many records a second a monitor takes in, each of them a look: CPU seconds."""
+"""Records per second that a monitor processes, each with an update of the evidence: CPU seconds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 BATCH = 1_000
 RECORDS, QUICK_RECORDS = (200_000, 20_000), (3_000, 500)
-"""Records that come in batches, and one by one."""
+"""Numbers of records in batches, and of single records."""
 
 
 def measure(records: tuple[int, int], progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the records a second on COMPAS cells, in batches and one by one."""
+    """Return the records per second on COMPAS cells, in batches and singly."""
     progress(f"a monitor, {records[0]:,} and {records[1]:,} records")
     return in_fresh_process(_watch, *records)
 
@@ -72,7 +72,7 @@ def _watch(batched: int, single: int) -> dict[str, Any]:
 
 
 def table(found: dict[str, Any]) -> Table:
-    """Return the records a second as a table."""
+    """Return the records per second as a table."""
     made = Table(title=f"Records a CPU second, K = {found['points']}, each record a look")
     for name in (f"in batches of {found['batch']:,}", "one by one"):
         made.add_column(name, justify="right")

@@ -1,9 +1,9 @@
-"""POT, which cannot be asked the question: the nearest that it can be asked, beside ours.
+"""POT cannot solve the audit's problem: the nearest one that it can solve, compared with ours.
 
 The audit maximises a gain under a budget and leaves open where mass arrives. POT's exact solver
-minimises a cost between two marginals that are both given. So it is told where our optimal plan
-arrives, and finds the cheapest way there. That is less than the audit, and a check of it: no plan
-to the same place is cheaper than ours.
+minimises a cost between two given marginals. So it gets the marginal of our optimal plan, and finds
+the cheapest way there. That is less than the audit, and a check of it: no plan with the same
+marginal is cheaper than ours.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Nearest:
 
     @property
     def agrees(self) -> bool:
-        """Whether POT finds our plan's cost the least, to its tolerance."""
+        """Whether POT finds our plan's cost to be minimal, to its tolerance."""
         return self.difference <= TOLERANCE
 
 
 def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> list[Nearest]:
-    """Measure each size in a process of its own."""
+    """Measure each size in a separate process."""
     found = []
     for size in sizes:
         progress(f"POT, K = {size}")
@@ -92,5 +92,5 @@ def table(found: list[Nearest]) -> Table:
 
 
 def as_json(found: list[Nearest]) -> dict[str, Any]:
-    """Return everything measured."""
+    """Return all measurements."""
     return {"pot": [asdict(one) for one in found]}

@@ -1,4 +1,4 @@
-"""The audit's linear program in general-purpose solvers, each set up as well as we know how.
+"""The audit's linear program in general-purpose solvers, each set up as well as possible.
 
 The program has a variable for each of the K² moves, an equation for each point's mass and one
 row for the budget. A peer is prepared from an instance and returns a function from
@@ -35,15 +35,15 @@ class Peer:
     Attributes
     ----------
     name
-        What the tables call it.
+        Name in the tables.
     first
         Prepares the instance for one value, from arrays to number as fast as possible.
     again
         Prepares it for many values, with whatever warm start the solver has.
     tolerance
-        The relative difference from our value that is accepted.
+        Accepted relative difference from our value.
     largest
-        The largest K that it is asked about: beyond it one value takes minutes.
+        Maximum K: beyond it one value takes minutes.
     """
 
     name: str
@@ -54,10 +54,10 @@ class Peer:
 
 
 def numpy_dual(instance: Instance) -> Solver:
-    """Prepare what one would write by hand: the dual, a convex function of the price, by tangents.
+    """Prepare the hand-written solution: the dual, a convex function of the price, by tangents.
 
     The next price is where the tangents on both sides of the minimum meet, so that the search ends
-    with the exact value after some ten passes over the costs.
+    with the exact value after about ten passes over the costs.
     """
     losses, costs, budget = instance.losses, instance.costs, instance.budget
     rows = np.arange(instance.size)
@@ -83,7 +83,7 @@ def numpy_dual(instance: Instance) -> Solver:
 
 
 def scipy_linprog(instance: Instance) -> Solver:
-    """Prepare `scipy.optimize.linprog`, which starts from nothing at every call."""
+    """Prepare `scipy.optimize.linprog`, without a warm start."""
     from scipy.optimize import linprog
 
     objective, matrix = -instance.gains, _matrix(instance)
@@ -156,7 +156,7 @@ def glop_once(instance: Instance) -> Solver:
 def pdlp(instance: Instance) -> Solver:
     """Prepare PDLP, a first-order method, in the same way.
 
-    At its own tolerances (1e-6) values are off by more than what is accepted.
+    At its own tolerances (1e-6) values are outside the accepted difference.
     """
     wanted = f"eps_optimal_absolute: {PDLP_GAP} eps_optimal_relative: {PDLP_GAP}"
     return _ortools(
@@ -187,7 +187,7 @@ def _ortools(instance: Instance, name: str, parameters: str) -> Solver:
 
 
 def glop_warm(instance: Instance) -> Solver:
-    """Prepare GLOP through `pywraplp`: slow to build, but it goes on from the last basis.
+    """Prepare GLOP through `pywraplp`: slow to build, but it continues from the last basis.
 
     Presolving would throw the basis away, so it is off; after the first solve the dual
     simplex takes over.

@@ -1,8 +1,8 @@
-"""Speed and memory beside the peers, part by part: prints tables, renews docs/speed.json.
+"""Speed and memory compared with the peers, by part: prints tables, updates docs/speed.json.
 
 `make bench` runs everything, and `scripts/make_tables.py` makes the docs' tables from the results;
-`--only` runs some parts, `--quick` small sizes, which are not published. The exit code is 1 when a
-peer's value is not ours, or two threads give other bits than one.
+`--only` runs some parts, `--quick` small sizes, which are not published. The exit code is 1 if a
+peer's value differs from ours, or two threads give other bits than one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """What a part measured, as JSON and as it is printed; how many values differ that must not."""
+    """Results of a part, as JSON and as text; the number of values that must not differ but do."""
 
     found: dict[str, Any]
     shown: list[RenderableType]
@@ -54,7 +54,7 @@ class Measured(NamedTuple):
 
 
 def run_lp(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure ours beside the LP solvers."""
+    """Measure ours and the LP solvers."""
     compiling = lp.compile_seconds(quick=quick)
     ours, theirs = [], []
     for size in lp.QUICK_SIZES if quick else lp.SIZES:
@@ -77,14 +77,14 @@ def run_lp(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
 
 
 def run_nearest(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure ours beside the nearest task that POT has."""
+    """Measure ours and the nearest task that POT has."""
     found = nearest.measure(nearest.QUICK_SIZES if quick else nearest.SIZES, progress)
     wrong = sum(not one.agrees for one in found)
     return Measured(nearest.as_json(found), [nearest.table(found)], wrong)
 
 
 def run_frontiers(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure how building the frontiers grows, beside the bare product of the pairs."""
+    """Measure the growth of building the frontiers, and the bare product of the pairs."""
     wanted = frontiers.QUICK_SIZES if quick else frontiers.SIZES
     growths = [frontiers.measure_growth(kind, sizes, progress) for kind, sizes in wanted.items()]
     shown = [
@@ -96,13 +96,13 @@ def run_frontiers(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
 
 
 def run_growth(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure how solutions and bounds grow by kind of losses and number of dimensions."""
+    """Measure the growth of solutions and bounds by kind of losses and number of dimensions."""
     found = growth.measure(growth.QUICK_SIZES if quick else growth.SIZES, progress)
     return Measured(found, [growth.table(found)])
 
 
 def run_spreading(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure what a second thread is worth."""
+    """Measure the gain of a second thread."""
     found = spreading.measure(spreading.QUICK_SIZES if quick else spreading.SIZES, progress)
     wrong = sum(not one["same"] for one in found["sizes"])
     return Measured(found, [spreading.table(found)], wrong)
@@ -115,14 +115,14 @@ def run_starting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
 
 
 def run_afterwards(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure what comes after the value."""
+    """Measure the stages after the value."""
     sizes = afterwards.QUICK_SIZES if quick else afterwards.SIZES
     found = afterwards.measure(sizes, progress)
     return Measured(found, [afterwards.table(found)])
 
 
 def run_counting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure what it costs to come from a file to an audit."""
+    """Measure the cost from a file to an audit."""
     rows = (counting.QUICK_ROWS,) * 2 if quick else (counting.PARQUET_ROWS, counting.CSV_ROWS)
     found = counting.measure(*rows, progress)
     verdicts = counting.measure_verdicts(
@@ -139,14 +139,14 @@ def run_million(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
 
 
 def run_questions(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure an audit with a million questions beside the model that answers them."""
+    """Measure an audit with a million questions and the model that answers them."""
     people = million.QUICK_PEOPLE if quick else million.PEOPLE
     found = million.measure_questions(people, progress)
     return Measured(found, [million.question_table(found)])
 
 
 def run_monitor(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
-    """Measure how many records a second a monitor takes in."""
+    """Measure the records per second that a monitor processes."""
     found = monitor.measure(monitor.QUICK_RECORDS if quick else monitor.RECORDS, progress)
     return Measured(found, [monitor.table(found)])
 
@@ -164,13 +164,13 @@ PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "questions": run_questions,
     "monitor": run_monitor,
 }
-"""All that is measured, in this order; a new part is a line here."""
+"""All parts, in this order; a new part is a line here."""
 
 
 def main() -> int:
-    """Run the benchmarks that were asked for."""
+    """Run the requested benchmarks."""
     options = _options()
-    os.environ |= ONE_THREAD  # of all processes that are started here
+    os.environ |= ONE_THREAD  # of all processes started here
     if options.quick:
         os.environ[QUICK] = "1"
     console = Console(width=None if sys.stdout.isatty() else 130, highlight=False)
@@ -191,7 +191,7 @@ def main() -> int:
 
 
 def publish(name: str, part: dict[str, Any]) -> None:
-    """Renew what is published of a part, and of no other."""
+    """Update the published results of one part only."""
     there = json.loads(PUBLISHED.read_text("utf-8")) if PUBLISHED.exists() else {}
     write_result(PUBLISHED, there | {name: part})
 

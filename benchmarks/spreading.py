@@ -1,7 +1,6 @@
-"""What a second thread is worth: frontiers with one thread and with two, in turn, in one process.
+"""Gain of a second thread: frontiers with one thread and with two, in turn, in one process.
 
-Seconds of the clock, as nothing else would tell: on a machine that does other work meanwhile the
-ratio comes out too small.
+Elapsed seconds, as nothing else would show it: on a machine with other work the ratio is too small.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ TURNS = 15
 
 @dataclass(frozen=True)
 class Spread:
-    """Seconds of the clock for the frontiers of so many points: medians of the turns.
+    """Elapsed seconds for the frontiers: medians of the turns.
 
     Attributes
     ----------
     ratio
-        The median ratio of one thread to two, turn by turn.
+        The median ratio of one thread to two, by turn.
     least, most
         The range of that ratio.
     same
@@ -46,7 +45,7 @@ class Spread:
 
 
 def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return what two threads are worth at each size."""
+    """Return the gain of two threads at each size."""
     found = []
     for size in sizes:
         progress(f"one thread and two, K = {size:,}")

@@ -1,7 +1,7 @@
-"""What the commands cost from their start: CPU seconds of whole processes.
+"""Cost of the commands from their start: CPU seconds of whole processes.
 
-Files are warm. The first run after an installation is measured too, with an empty folder for
-compiled code, so that whatever a command needs is compiled.
+Files are warm. The first run after an installation is measured, too, with an empty folder for
+compiled code.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ AUDIT = (
     "race,sex", "--prediction", "high_risk", "--delta", "0.03", "--seed", "0", "--fail-on", "never",
     "--report", "report.html", "--json", "audit.json",
 )  # fmt: skip
-"""COMPAS and the predictions that it came with, 144 cells; a report and a document are written."""
+"""COMPAS and its own predictions, 144 cells; a report and a document are written."""
 COMPARE = (
     "compare", "compas.csv", "--counts", "count", "--label", "two_year_recid", "--sensitive",
     "race,sex", "--prediction", "old=high_risk", "--prediction", "new=nobody", "--seed", "0",
     "--fail-on", "never", "--quiet",
 )  # fmt: skip
-"""The same predictions beside those of a model that expects nobody to be rearrested."""
+"""The same predictions compared with those of a model that predicts no rearrests."""
 COMMANDS: dict[str, tuple[str, ...]] = {
     "--version": ("--version",),
     "--help": ("--help",),
@@ -44,9 +44,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 def measure(runs: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the first, the least and the median of so many runs of each command.
+    """Return the first, the least and the median of some runs of each command.
 
-    And the least of a bare Python, which no command can be faster than.
+    Also the least of a bare Python, which is a lower limit.
     """
     seconds = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def measure(runs: int, progress: Callable[[str], None]) -> dict[str, Any]:
 
 
 def _seconds(line: list[str], folder: str, compiled: Path) -> float:
-    """Return the CPU seconds of a process that keeps compiled code in a folder of its own."""
+    """Return the CPU seconds of a process with its own folder for compiled code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(  # noqa: S603
         line, check=True, stdout=subprocess.DEVNULL, cwd=folder,

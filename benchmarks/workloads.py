@@ -19,7 +19,7 @@ DIMENSIONS = 10
 CASES_A_POINT = 20
 MOVES_A_POINT = 50
 BUDGET_SHARE = 0.5
-"""The budget, as a share of the smallest one at which it would no longer bind."""
+"""The budget, as a share of the smallest one that does not bind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,12 @@ class Instance:
 
     @property
     def gains(self) -> FloatArray:
-        """(K²,) what each move gains, l_j − l_i, row by row."""
+        """(K²,) gain of each move, l_j − l_i, row by row."""
         return np.asarray(self.losses[None, :] - self.losses[:, None]).ravel()
 
 
 def dense_instance(size: int, resamples: int) -> Instance:
-    """Return an instance with positive costs between all points and a budget that binds."""
+    """Return an instance with positive costs between all points and a binding budget."""
     rng = np.random.default_rng(size)
     points = rng.normal(size=(size, DIMENSIONS))
     costs = ((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=2)
@@ -74,7 +74,7 @@ def embedded(size: int) -> tuple[FloatArray, Geometry]:
 
 
 def sparse(size: int) -> tuple[FloatArray, Geometry]:
-    """Return random losses and, for each point, random costs to as many random others."""
+    """Return random losses and, for each point, random costs to the same number of others."""
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng(size)

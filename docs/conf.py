@@ -63,11 +63,11 @@ SHOWN_ELSEWHERE = {
 
 
 def lead_to_the_site(_app, _page, text):
-    """Lead links to files that are no pages of the site to the pages that show them."""
+    """Redirect links to files outside of the site to the pages that show them."""
     for link, page in SHOWN_ELSEWHERE.items():
         text[0] = text[0].replace(link, page)
 
 
 def setup(app):
-    """Connect what is done to each page before it is read."""
+    """Connect the changes to each page before it is read."""
     app.connect("source-read", lead_to_the_site)

@@ -2,9 +2,9 @@
 
     python examples/continuous_features.py pictures
 
-A model grants loans. It does not receive the applicant's group, but the area they live in,
-which tells the group. All data are generated, so we know where the bias is: past officers
-marked applicants down for their area, and the model learned that from them.
+A model grants loans. It does not receive the applicant's group, but the area they live in, which
+reveals the group. All data are generated, so we know where the bias is: past officers marked
+applicants down for their area, and the model learned that from them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GREY = "#444444"
 
 
 def applicants(rng: np.random.Generator, n: int) -> pd.DataFrame:
-    """Draw applicants: income and savings decide who repays; the area tells the group."""
+    """Draw applicants: income and savings decide who repays; the area reveals the group."""
     group = rng.choice(["A", "B"], n)
     frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=FEATURES).assign(group=group)
     frame["area"] += 1.5 * (group == "B")
@@ -53,7 +53,7 @@ def curve_table(results: dict[str, ft.AuditResult], most: float) -> pd.DataFrame
 
 
 def curve_chart(table: pd.DataFrame) -> alt.LayerChart:
-    """Draw how the statistic grows with the budget, and where the audit stands."""
+    """Draw how the statistic grows with the budget, and the audit's own point."""
     colour = (
         alt.Color("model:N", title="Model", sort=list(COLOURS))
         .scale(domain=list(COLOURS), range=list(COLOURS.values()))
@@ -150,7 +150,7 @@ def main(folder: Path) -> None:
     rng = np.random.default_rng(7)
     history, cases = applicants(rng, 3000), applicants(rng, 500)
 
-    # who is comparable is learned from the history, never from the cases of the audit
+    # the similarity is learned from the history, never from the cases of the audit
     similarity = SensitiveSubspace(["group"], FEATURES).fit(history)
     models = {
         "learned from past officers": LogisticRegression().fit(

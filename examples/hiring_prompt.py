@@ -3,10 +3,10 @@
     python examples/hiring_prompt.py [URL]
 
 Does the answer change with the applicant's name, all else being equal? Names stand for groups:
-those in a table, as many for each. Without an address a tiny language model with random weights
-is served by llama.cpp on this machine: it answers by chance, but always the same to the same
-prompt, so that what is found is real and means nothing but that. With the address of a server
-of your own (its key in the environment variable FAIRTRANSPORT_TOKEN) the audit is of that.
+those in a table, with equal numbers for each. Without an address a tiny language model with random
+weights is served by llama.cpp on this machine: it answers at random, but always the same to the
+same prompt, so that the result is real but meaningless. Give the address of a server of your own
+(with its key in the environment variable FAIRTRANSPORT_TOKEN) to audit its model.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DELTA = 0.05
 
 
 def applicants(n: int, seed: int = 0) -> pd.DataFrame:
-    """Draw applicants; whom a panel that saw no names would invite is known."""
+    """Draw applicants, with the decisions of a panel that saw no names."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({
         "group": rng.choice(["a", "b"], n), "sex": rng.choice(["f", "m"], n),
@@ -62,7 +62,7 @@ def applicants(n: int, seed: int = 0) -> pd.DataFrame:
 
 @contextmanager
 def tiny_llama() -> Iterator[str]:
-    """Serve the tiny language model, behind a key that only this process knows."""
+    """Serve the tiny language model, behind a key of this process only."""
     with socket.socket() as opened, tempfile.TemporaryDirectory() as folder:
         opened.bind(("127.0.0.1", 0))
         port = opened.getsockname()[1]
@@ -94,7 +94,7 @@ def _wait(url: str) -> None:
 
 
 def audit(url: str) -> None:
-    """Audit the prompt, and show what is asked and what is found."""
+    """Audit the prompt, and show a question and the result."""
     box = ft.access.prompt(
         TEMPLATE, url, system=SYSTEM, answers=["yes", "no"], wording=WORDING, stand_ins=NAMES,
         constrain="grammar",

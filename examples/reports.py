@@ -2,7 +2,7 @@
 
     python examples/reports.py FOLDER
 
-The people of the last two are simulated, and so is the server that answers the prompt.
+The people of the last two are simulated, and so is the server for the prompt.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def audit_loans() -> ft.AuditResult:
 
 
 class Chat(BaseHTTPRequestHandler):
-    """Answers as a language model might that prefers some names."""
+    """Answers like a language model that prefers some names."""
 
     def do_POST(self) -> None:
         """Invite from five years on, and two years earlier with a name of group a."""
@@ -66,7 +66,7 @@ class Chat(BaseHTTPRequestHandler):
 
 @contextmanager
 def serve_chat() -> Iterator[str]:
-    """Serve the stand-in, and give its address."""
+    """Serve the stand-in, and yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Chat)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -77,7 +77,7 @@ def serve_chat() -> Iterator[str]:
 
 
 def audit_prompt() -> ft.AuditResult:
-    """Audit a prompt that says whom to invite; names stand for groups."""
+    """Audit a prompt that decides whom to invite; names stand for groups."""
     rng = np.random.default_rng(0)
     people = pd.DataFrame({
         "group": rng.choice(["a", "b"], 400), "years": rng.integers(0, 10, 400)

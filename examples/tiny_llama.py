@@ -1,8 +1,8 @@
-"""Serve a tiny language model with random weights by llama.cpp, on this machine alone.
+"""Serve a tiny language model with random weights by llama.cpp, on this machine only.
 
 It answers at random, but always the same to the same prompt: enough to try the chat protocol
-without a download. Run as ``python tiny_llama.py PORT FOLDER``; the API key, if there is to be
-one, stands in the environment variable TINY_LLAMA_KEY.
+without a download. Run as ``python tiny_llama.py PORT FOLDER``; the environment variable
+TINY_LLAMA_KEY has the API key, if there is one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _add_weights(writer: object, size: int, rng: np.random.Generator) -> None:
     for name, shape in shapes.items():
         weights = rng.normal(0, 1 if name == "token_embd" else shape[1] ** -0.5 * 2, shape)
         if name == "output":
-            weights[-len(WORDS) :] *= 1.5  # so that it says words rather than letters
+            weights[-len(WORDS) :] *= 1.5  # makes words more likely than letters
         writer.add_tensor(f"{name}.weight", weights.astype(np.float32))
     inner = [f"blk.{at}.{of}_norm" for at in range(LAYERS) for of in ("attn", "ffn")]
     for name in ("output_norm", *inner):
@@ -77,7 +77,7 @@ def _add_weights(writer: object, size: int, rng: np.random.Generator) -> None:
 
 
 def serve(port: int, folder: Path) -> None:
-    """Serve the model until the process is ended."""
+    """Serve the model until the process ends."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()

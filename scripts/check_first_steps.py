@@ -1,4 +1,4 @@
-"""Check that the README and the first tutorial work as printed, for somebody who has only them.
+"""Check that the README and the first tutorial work as printed, without the checkout.
 
 Run it with the interpreter of a fresh environment, isolated from the checkout (``python -I``).
 """
@@ -17,7 +17,7 @@ PAGES = ("README.md", "docs/tutorials/compas.md")
 
 
 def check_demo() -> None:
-    """Compare what the demo prints with what the README shows."""
+    """Compare the output of the demo with the README."""
     page = (ROOT / "README.md").read_text("utf-8")
     shown = re.search(r"\$ fairtransport demo\n(.*?)```", page, re.DOTALL)
     done = subprocess.run(
@@ -30,12 +30,12 @@ def check_demo() -> None:
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines of a text without blanks at their ends."""
+    """Return the lines of a text without trailing blanks."""
     return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def check_page(name: str) -> int:
-    """Run what a page shows after ``>>>``, and return how many lines that were."""
+    """Run the code that a page shows after ``>>>``, and return its number of lines."""
     text = (ROOT / name).read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, name, name, 0)
@@ -46,7 +46,7 @@ def check_page(name: str) -> int:
 
 
 def main() -> None:
-    """Fail where something is printed that is not shown."""
+    """Fail if the output differs from the page."""
     with TemporaryDirectory() as folder, chdir(folder):
         check_demo()
         tried = {name: check_page(name) for name in PAGES}

@@ -1,4 +1,4 @@
-"""Check an installation without extras: its size, all modules load, and the demo writes a report.
+"""Check an installation without extras: its size, the import of all modules, and the demo.
 
 Run it with the interpreter of a fresh environment, isolated from the checkout (``python -I``).
 """
@@ -15,15 +15,15 @@ import fairtransport
 
 CHECKOUT = Path(__file__).resolve().parent.parent / "src"
 OF_THE_APP = ("starlette", "uvicorn", "python_multipart")
-"""What the extra `app` brings, without which pages cannot be loaded, and need not be."""
+"""Packages of the extra `app`, without which its pages cannot be imported."""
 MAX_INSTALLED_MB = 560
-"""Limit on the files of the environment; what brings more belongs to an extra."""
+"""Limit on the files of the environment; larger dependencies belong to an extra."""
 
 
 def modules() -> list[str]:
     """Return the names of all modules of the installed package, imported."""
     found = [found.name for found in walk_packages(fairtransport.__path__, "fairtransport.")]
-    # pytest loads its plugin, and nobody else does
+    # only pytest loads its plugin
     names = [name for name in found if not name.endswith(("__main__", "pytest_plugin"))]
     for name in names:
         try:
@@ -38,7 +38,7 @@ def modules() -> list[str]:
 
 
 def installed_mb() -> float:
-    """Return how much disk the packages of the environment take, without pip's own."""
+    """Return the disk space of the environment's packages, without pip's own."""
     folder = Path(fairtransport.__file__).resolve().parents[1]
     files = (
         path for path in folder.rglob("*")
@@ -49,7 +49,7 @@ def installed_mb() -> float:
 
 
 def main() -> None:
-    """Fail where something is missing, or too much is there."""
+    """Fail if something is missing or the size is above the limit."""
     home = Path(fairtransport.__file__).resolve()
     if home.is_relative_to(CHECKOUT):
         sys.exit(f"{home} is the checkout, not an installation")

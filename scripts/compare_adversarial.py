@@ -1,4 +1,4 @@
-"""Train AIF360's own adversarial debiasing and write its figures, for our version to be held to.
+"""Train AIF360's own adversarial debiasing and write its figures, to compare ours with.
 
 AIF360's needs TensorFlow, which no extra installs: run this by hand in an environment that has
 `tensorflow`, `aif360` and this package: `python scripts/compare_adversarial.py [splits]`. It
@@ -36,7 +36,7 @@ def figures(seed: int) -> dict[str, float | None]:
 
 
 def main(splits: int) -> None:
-    """Write a row a split, after each so that nothing is lost."""
+    """Write one row per split, each at once so that nothing is lost."""
     tf.disable_eager_execution()
     rows = []
     for seed in range(splits):

@@ -1,7 +1,7 @@
-"""Compare two LightGBM models on Adult from files, by the command line; LightGBM must be there.
+"""Compare two LightGBM models on Adult from files, by the command line; LightGBM is required.
 
-`python scripts/compare_lightgbm.py FOLDER` writes the models and the people who were kept back into
-the folder, and prints what the command says.
+`python scripts/compare_lightgbm.py FOLDER` writes the models and the held-out people into the
+folder, and prints the output of the command.
 """
 
 import subprocess
@@ -28,7 +28,7 @@ def model(features: list[str]) -> object:
 
 
 def main() -> None:
-    """Train with and without the sensitive features, and compare on people kept back."""
+    """Train with and without the sensitive features, and compare on held-out people."""
     folder = Path(sys.argv[1])
     cells = load_adult()
     rng = np.random.default_rng(0)
@@ -36,7 +36,7 @@ def main() -> None:
     people = cells.assign(count=cells["count"] - trained_on)
     people[people["count"] > 0].to_parquet(folder / "adult.parquet", index=False)
     others = [name for name in FEATURES if name not in SENSITIVE]
-    # the second is told race, but not sex
+    # the second receives race, but not sex
     for name, features in (("full", list(FEATURES)), ("without-sex", [*others, "race"])):
         fitted = model(features).fit(
             cells[features], cells[LABEL], lgbmclassifier__sample_weight=trained_on

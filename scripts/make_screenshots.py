@@ -1,4 +1,4 @@
-"""Take the pictures that the docs show: make_screenshots.py report.html, or app."""
+"""Take the pictures for the docs: make_screenshots.py report.html, or app."""
 
 import shutil
 import signal
@@ -17,7 +17,7 @@ ARGUMENTS = [
 ]  # fmt: skip
 WIDTHS = {"report-desktop.png": 1280, "report-phone.png": 390}
 HEIGHT = 1800
-"""A picture ends here; the report goes on."""
+"""Height at which a picture of a report ends."""
 APP_WIDTH, APP_HEIGHT, PATIENCE = 1280, 720, 120_000
 
 
@@ -35,7 +35,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def take(report: Path) -> None:
-    """Open a report and write one picture a width."""
+    """Open a report and write one picture per width."""
     with chromium() as browser:
         for name, width in WIDTHS.items():
             page = browser.new_page(viewport={"width": width, "height": HEIGHT})

@@ -1,6 +1,6 @@
-"""Renew the tables of the docs from the files beside them, and draw images/differences.png.
+"""Update the tables of the docs from the files beside them, and draw images/differences.png.
 
-A table stands between ``<!-- table NAME -->`` and ``<!-- end NAME -->``; names: ``TABLES``.
+A table is between ``<!-- table NAME -->`` and ``<!-- end NAME -->``; names: ``TABLES``.
 A new table is a function and a line there.
 """
 
@@ -223,7 +223,7 @@ def attributable(rows: list[Row]) -> str:
 
 
 def draw_differences(path: Path) -> None:
-    """Draw the powers by the difference, a panel a sample size."""
+    """Draw the powers by the difference, one panel per sample size."""
     import altair as alt
     import pandas as pd
 
@@ -384,7 +384,7 @@ AUDIT_SIZES = 1_000, 10_000, 100_000
 
 
 def speed_measured(parts: Row) -> str:
-    """Return the versions that were measured and how busy the machine was."""
+    """Return the measured versions and the load of the machine."""
     versions = ", ".join(
         f"{name} {' and '.join(sorted({part['of'][key] for part in parts.values()}))}"
         for key, name in VERSIONS.items()
@@ -575,7 +575,7 @@ def table1(document: Row) -> str:
 
 
 def exit_codes(_: None) -> str:
-    """Return what the exit codes of an audit mean, and those of a program that a signal ended."""
+    """Return the meaning of an audit's exit codes, and of those of a program ended by a signal."""
     from fairtransport.documents.verdicts import EXIT_CODES
 
     ended = ("130, 141", "interrupted from the keyboard; the reader of a pipe has gone")
@@ -612,7 +612,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "counterparts-proxies": ("counterparts.json", counterparts_proxies),
     "counterparts-adult": ("adult_counterparts.json", counterparts_adult),
 }
-"""By name of a table: the file in docs, None for the code, and the function that makes it."""
+"""By name of a table: the file in docs, None for the code, and the function that builds it."""
 
 MARKED = re.compile(r"<!-- table (\S+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 
@@ -627,7 +627,7 @@ def make_table(name: str) -> str:
 
 
 def renew_tables(text: str) -> str:
-    """Return a page with all its tables of the registry made anew."""
+    """Return a page with all its tables of the registry rebuilt."""
 
     def renew(match: re.Match[str]) -> str:
         name = match[1]

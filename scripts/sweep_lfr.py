@@ -1,8 +1,8 @@
 """Try settings of learning fair representations, for the docs' note on what is not reproduced.
 
 Writes docs/reproduction/lfr_sweep.csv: for each setting the means of Table 1's columns over a
-few splits. Run by hand: `python scripts/sweep_lfr.py [splits]` (about 10 CPU seconds a split
-and setting); it needs the extra `reproduce`.
+few splits. Run by hand: `python scripts/sweep_lfr.py [splits]` (about 10 CPU seconds per split and
+setting); it needs the extra `reproduce`.
 """
 
 import sys
@@ -23,7 +23,7 @@ SETTINGS = (
 
 
 def main(splits: int) -> None:
-    """Write a row a setting, after each so that nothing is lost; rows that exist are kept."""
+    """Write one row per setting, each at once so that nothing is lost; existing rows are kept."""
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     rows = pd.read_csv(TARGET).to_dict("records") if TARGET.exists() else []
     done = {(row["k"], row["Az"]) for row in rows}

@@ -29,7 +29,7 @@ def one(seed: int) -> dict[str, float]:
 
 
 def main(blocks: int) -> None:
-    """Write a row a block, and one for all of them."""
+    """Write one row per block, and one for all of them."""
     rows = Parallel(n_jobs=-1)(delayed(one)(seed) for seed in range(blocks * BLOCK))
     table = pd.DataFrame(rows)
     means = table.groupby("block").mean().reset_index()

@@ -39,6 +39,6 @@ def only_what_the_page_shows(request):
 
 
 def is_method(place, page):
-    """Say whether a definition is a part of what has the page."""
+    """Return whether a definition is a part of what has the page."""
     kind = find_public(page)
     return place != f"{kind.__module__}.{kind.__qualname__}"

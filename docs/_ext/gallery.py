@@ -10,7 +10,7 @@ FOLDER = "_static/gallery"
 
 
 class Report(Directive):
-    """``report`` and the name of one of the reports: the report in a frame, and a link to it."""
+    """``report`` and the name of a report: the report in a frame, and a link to it."""
 
     required_arguments = 1
 
@@ -30,7 +30,7 @@ def write_reports(app, error):
 
 
 def setup(app):
-    """Make the directive known."""
+    """Register the directive."""
     app.add_directive("report", Report)
     app.connect("build-finished", write_reports)
     return {"parallel_read_safe": True}

@@ -1,6 +1,6 @@
 """Shows a notebook on a page: its cells and outputs, run when the site is built.
 
-A page holds a block ```` ```{notebook} FILE ````, with a file relative to the folder of the pages.
+A page has a block ```` ```{notebook} FILE ````, with a file relative to the folder of the pages.
 """
 
 import html
@@ -13,12 +13,12 @@ from nbconvert.preprocessors import ExecutePreprocessor
 
 BLOCK = re.compile(r"^```\{notebook\} (\S+)\n```$", re.MULTILINE)
 PICTURE = re.compile(r'^<div id="[^"]+">(<svg.*?</svg>)</div>', re.DOTALL)
-"""A chart's picture, which stands before its scripts."""
+"""A chart's picture, which precedes its scripts."""
 SHEET = re.compile(r"<style.*?</style>", re.DOTALL)
 
 
 def run_notebook(path):
-    """Return a notebook with its outputs, run in a folder of its own."""
+    """Return a notebook with its outputs, run in a temporary folder."""
     notebook = nbformat.read(path, as_version=4)
     with TemporaryDirectory() as folder:
         ExecutePreprocessor(timeout=600, kernel_name="python3").preprocess(
@@ -34,7 +34,7 @@ def format_output(output):
     text, page = output.data["text/plain"], output.data.get("text/html", "")
     if picture := PICTURE.match(page):
         label = html.escape(text, quote=True)
-        hidden = picture[1].replace("<svg", '<svg aria-hidden="true"', 1)  # the label says it
+        hidden = picture[1].replace("<svg", '<svg aria-hidden="true"', 1)  # the label describes it
         shown = f'<div class="picture" role="img" aria-label="{label}">{hidden}</div>'
     elif "<table" in page:
         plain = SHEET.sub("", page).replace(' style="text-align: right;"', "")
@@ -47,14 +47,14 @@ def format_output(output):
 
 
 def format_cell(cell):
-    """Return a cell as Markdown, with what it shows below it."""
+    """Return a cell as Markdown, with its output below it."""
     if cell.cell_type == "markdown":
         return cell.source
     return "\n\n".join([f"````python\n{cell.source}\n````", *map(format_output, cell.outputs)])
 
 
 def show_notebooks(app, page, text):
-    """Put the cells of a notebook in the place of its block."""
+    """Replace the block of a notebook by its cells."""
 
     def show(block):
         path = Path(app.srcdir, block[1])

@@ -32,6 +32,6 @@ def help_section(command):
 
 
 def setup(app):
-    """Make the directive known."""
+    """Register the directive."""
     app.add_directive("real-help", RealHelp)
     return {"parallel_read_safe": True}

@@ -8,28 +8,28 @@ from docutils.parsers.rst import Directive
 
 
 def fields(schema):
-    """Yield name, type and description of every field, those of nested objects after theirs."""
-    for name, told in schema.get("properties", {}).items():
-        yield name, kind(told), told.get("description", "")
+    """Yield name, type and description of every field, nested objects after their own field."""
+    for name, field in schema.get("properties", {}).items():
+        yield name, kind(field), field.get("description", "")
 
 
-def kind(told):
-    """Say in words what values a field takes."""
-    if "$ref" in told:
-        return told["$ref"].rsplit("/", 1)[-1]
-    if "anyOf" in told:
-        return " or ".join(kind(one) for one in told["anyOf"])
-    if "enum" in told:
-        return " or ".join(map(str, told["enum"]))
-    if told.get("type") == "array":
-        return f"list of {kind(told.get('items', {}))}"
-    kinds = told.get("type", "anything")
+def kind(field):
+    """Return the values of a field as text."""
+    if "$ref" in field:
+        return field["$ref"].rsplit("/", 1)[-1]
+    if "anyOf" in field:
+        return " or ".join(kind(one) for one in field["anyOf"])
+    if "enum" in field:
+        return " or ".join(map(str, field["enum"]))
+    if field.get("type") == "array":
+        return f"list of {kind(field.get('items', {}))}"
+    kinds = field.get("type", "anything")
     named = [kinds] if isinstance(kinds, str) else kinds
     return " or ".join("nothing" if one == "null" else one for one in named)
 
 
 class SchemaTable(Directive):
-    """``schema-table`` and a file of this folder: a table for the document and for each part."""
+    """``schema-table`` and a file of this folder: a table for the document and each part."""
 
     required_arguments = 1
 
@@ -49,7 +49,7 @@ class SchemaTable(Directive):
 
 
 def heading(name, part):
-    """Name a part of the document, and say what it is."""
+    """Yield the name and the description of a part of the document."""
     if name:
         yield nodes.rubric(name, name)
     if part.get("description"):
@@ -57,22 +57,22 @@ def heading(name, part):
 
 
 def table(part):
-    """Show name, values and meaning of each field."""
+    """Return the table of name, values and meaning of each field."""
     group = nodes.tgroup(cols=3)
     group += [nodes.colspec(colwidth=width) for width in (22, 22, 56)]
     group += nodes.thead("", row("field", "values", "meaning"))
-    group += nodes.tbody("", *(row(*told, literal=True) for told in fields(part)))
+    group += nodes.tbody("", *(row(*field, literal=True) for field in fields(part)))
     return nodes.table("", group, classes=["fields"])
 
 
 def row(name, values, meaning, *, literal=False):
-    """Make a row of three cells."""
+    """Return a row of three cells."""
     first = nodes.literal(name, name) if literal else nodes.Text(name)
     cells = (first, nodes.Text(values), nodes.Text(meaning))
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
 
 
 def setup(app):
-    """Make the directive known."""
+    """Register the directive."""
     app.add_directive("schema-table", SchemaTable)
     return {"parallel_read_safe": True}

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _BEGIN, _KEY, _VALUE, _END = "\ue000", "\ue001", "\ue002", "\ue003"
-"""Private-use characters around a reference; no parameter's name has any of them."""
+"""Private-use characters that delimit a reference and occur in no parameter's name."""
 
 
 def param(name: str, key: object = None) -> str:
@@ -25,13 +25,13 @@ def entry(name: str, key: object) -> str:
 def option(name: str, value: str, code: str | None = None) -> str:
     """Return a reference to a parameter set to a value, for an error message.
 
-    ``code`` is the value in Python, where that is not the same text.
+    ``code`` is the value as Python code, if that text differs.
     """
     return f"{_BEGIN}{name}{_VALUE}{value}{_VALUE}{repr(value) if code is None else code}{_END}"
 
 
 def render_message(message: str, flags: Mapping[str, str] | None = None) -> str:
-    """Return a message with its references written out, as flags where there are flags."""
+    """Return a message with its references resolved, to flags where there are any."""
     text, *references = message.split(_BEGIN)
     for part in references:
         reference, _, rest = part.partition(_END)
@@ -70,12 +70,12 @@ class FairtransportError(Exception):
 
     @property
     def message(self) -> str:
-        """The message, its references to parameters not yet written out."""
+        """Message whose references to parameters are not yet resolved."""
         return str(self.args[0])
 
     @property
     def parameter(self) -> str | None:
-        """The parameter that the error is about; None if it is about none."""
+        """Name of the parameter at fault; None if there is none."""
         _, _, rest = self.message.partition(_BEGIN)
         name = rest.partition(_END)[0].partition(_KEY)[0].partition(_VALUE)[0]
         return name or None
@@ -89,7 +89,7 @@ class FairtransportError(Exception):
 
 @contextmanager
 def name_parameters(**flags: str) -> Iterator[None]:
-    """Let errors that are raised inside call parameters by these flags."""
+    """Name parameters by these flags in errors raised inside."""
     try:
         yield
     except FairtransportError as error:
@@ -98,7 +98,7 @@ def name_parameters(**flags: str) -> Iterator[None]:
 
 
 class InputError(FairtransportError, ValueError):
-    """An argument breaks its rule; the message names it, the rule and what was received.
+    """An argument is invalid; the message names it, its rule and the value received.
 
     Examples
     --------
@@ -110,14 +110,14 @@ class InputError(FairtransportError, ValueError):
 
 
 class DataError(FairtransportError, ValueError):
-    """The audit data cannot be audited as asked.
+    """The data do not allow the requested audit.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import fairtransport as ft
-    >>> people = pd.DataFrame({"sex": ["f", None], "good": [1, 1], "said": [1, 0]})
-    >>> ft.audit(people, "good", y_pred="said", sensitive_features="sex")
+    >>> people = pd.DataFrame({"sex": ["f", None], "good": [1, 1], "decision": [1, 0]})
+    >>> ft.audit(people, "good", y_pred="decision", sensitive_features="sex")
     Traceback (most recent call last):
     fairtransport.errors.DataError: the column 'sex' must not have missing values, got 1;
     missing='level' makes it a level of its own
@@ -125,28 +125,28 @@ class DataError(FairtransportError, ValueError):
 
 
 class ModelError(FairtransportError, RuntimeError):
-    """The black box failed or answered something that cannot be used.
+    """The model failed or returned an unusable answer.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"], "good": [1, 1]})
-    >>> ft.audit(people, "good", model=lambda asked: [None] * len(asked), sensitive_features="sex")
+    >>> ft.audit(people, "good", model=lambda x: [None] * len(x), sensitive_features="sex")
     Traceback (most recent call last):
     fairtransport.errors.ModelError: the model <lambda> must give labels, got None
     """
 
 
 class NoCandidateError(FairtransportError, ValueError):
-    """No candidate of a search passes its δ-fairness rule; ``results`` says how far each was.
+    """No candidate of a search is δ-fair; ``results`` shows how far each was from it.
 
     Parameters
     ----------
     message
-        What is said.
+        The error message.
     results
-        A table of the candidates, one row each.
+        Table of the candidates, one per row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The registry of losses: what each needs of the model, its range, how it is computed."""
+"""Registry of losses: the kind of answer each needs, its range and its formula."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fairtransport._core.validation import (
 from fairtransport.errors import DataError, FairtransportError, InputError, ModelError, param
 
 Answer: TypeAlias = Literal["label", "score", "value", "any"]
-"""What a loss needs: predicted labels, class scores (probabilities), numbers, or whatever."""
+"""Kind of answer a loss needs: labels, class scores (probabilities), numbers, or any."""
 
 Evaluate: TypeAlias = Callable[[Values, Values], FloatArray]
 
@@ -29,31 +29,31 @@ DEFAULT_CLIP = 0.01
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss and what is known of it before any data is seen.
+    """A loss, with the kind of answer it needs and its range.
 
     Attributes
     ----------
     name
-        What a user types and a report prints.
+        Name, as typed by users and printed in reports.
     needs
         "label": ``evaluate(labels, predicted labels)``;
         "score": ``evaluate(class numbers, class scores)`` with one column per class;
         "value": ``evaluate(numbers, predicted numbers)``;
-        "any": ``evaluate(labels, predictions)``, neither looked at.
+        "any": ``evaluate(labels, predictions)``, both unchecked.
     evaluate
-        Returns one loss a point.
+        Function that returns one loss per point.
     range
-        Lower and upper limit that hold whatever the data; None if there is none.
+        Lower and upper limit for any data; None if there is none.
     uses_truth
-        Whether the true label matters. If not, labels neither are needed nor block moves.
+        Whether the true label matters. If not, labels are not needed and do not restrict moves.
     settings
-        Numbers that shape the loss, recorded with the audit.
+        Parameters of the loss, recorded with the audit.
     binary
-        Whether each loss is an end of the range, whatever the data.
+        Whether every loss is one of the two limits of the range.
 
     Examples
     --------
-    A loss of your own: an undeserved rejection counts five times an undeserved acceptance.
+    A custom loss: an undeserved rejection counts five times an undeserved acceptance.
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -83,7 +83,7 @@ def _zero_one(truth: Values, predicted: Values) -> FloatArray:
 
 
 def _score_of_truth(truth: Values, scores: Values) -> FloatArray:
-    """Return the score that each person's true class got."""
+    """Return each person's score of the true class."""
     return np.asarray(scores[np.arange(len(truth)), truth], dtype=np.float64)
 
 
@@ -94,7 +94,7 @@ def _brier(truth: Values, scores: Values) -> FloatArray:
 
 
 def _difference(truth: Values, predicted: Values) -> FloatArray:
-    """Return true less predicted numbers."""
+    """Return the true minus the predicted numbers."""
     return np.asarray(truth, dtype=np.float64) - np.asarray(predicted, dtype=np.float64)
 
 
@@ -130,7 +130,7 @@ LOSSES: dict[str, Loss] = {
 
 
 def as_loss(loss: object, loss_range: object = None) -> Loss:
-    """Return a named loss or wrap a callable; ``loss_range`` states a range that it lacks."""
+    """Return a named or callable loss; ``loss_range`` adds a range that it lacks."""
     if isinstance(loss, Loss):
         result = loss
     elif isinstance(loss, str) and loss in LOSSES:
@@ -162,7 +162,7 @@ def as_loss(loss: object, loss_range: object = None) -> Loss:
 
 
 def evaluate(loss: Loss, truth: Values, answer: Values) -> FloatArray:
-    """Return one finite loss a point, inside the declared range."""
+    """Return one finite loss per point, inside the declared range."""
     try:
         losses = check_float_array(
             f"loss {loss.name!r}", loss.evaluate(truth, answer), (len(answer),)

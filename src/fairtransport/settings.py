@@ -1,8 +1,8 @@
-"""The settings of an audit: default, help text and rule of each, once.
+"""Settings of an audit: default, help text and rule of each, once.
 
 The signatures of `audit`, `compare`, `Monitor`, `DeltaFairSearch` and `faith_scorer` repeat the
-defaults, and their docstrings the help texts; the flags of the command line are made from here.
-A test compares all of them with this table.
+defaults, and their docstrings the help texts; the flags of the command line are built from here. A
+test compares all of them with this table.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Check: TypeAlias = Callable[[str, Any], Any]
 
 @dataclass(frozen=True)
 class RegistryNames(Collection[str]):
-    """The names in a registry; ours are known before it is loaded, for a command's help."""
+    """Names in a registry; ours are known without loading it, for ``--help``."""
 
     module: str
     registry: str
@@ -86,7 +86,7 @@ MISSING_VALUES = ("error", "level")
 JUDGED = ("statistic", "attributable")
 ABOUT = ("population", "these")
 MAX_LISTED_MOVES = 100_000
-"""A document with more moves would be a table."""
+"""Maximum number of moves in a document."""
 MAX_DRAWS = 10_000
 
 BASICS, SIMILAR, QUERYING, OUTPUT, ADVANCED = SECTIONS = (
@@ -142,7 +142,7 @@ def _check_fields(settings: Any, prefix: str = "") -> None:
 
 
 def _check_similarity(_: str, value: object) -> object:
-    """Return a name as it is: it can be saved, sent and shown; what it stands for not always."""
+    """Return a name unresolved: it can be stored, sent and shown, its similarity not always."""
     from fairtransport.similarity import as_similarity
 
     as_similarity(value)
@@ -176,7 +176,7 @@ def _check_columns(name: str, value: object) -> object:
 
 
 def _check_seed(name: str, value: object) -> int:
-    """Return a seed that can be recorded: the number given, or one drawn."""
+    """Return the given seed, or draw one that can be recorded."""
     generator = validation.check_generator(name, value)
     return int(value) if validation.is_integer(value) else int(generator.integers(2**32))
 
@@ -224,7 +224,7 @@ def _check_text(name: str, value: object) -> str | None:
 
 
 def _check_date(name: str, value: object) -> str | None:
-    """Return a day as text: artefacts have no clock of their own."""
+    """Return a date as text."""
     if value is None:
         return None
     try:
@@ -235,7 +235,7 @@ def _check_date(name: str, value: object) -> str | None:
 
 
 def _check_favourable(name: str, value: object) -> object:
-    """Return a label, or labels in an order that has each once."""
+    """Return a label, or an order of distinct labels."""
     order = value if isinstance(value, list | tuple) else [value]
     if not order or any(validation.is_among(label, order[:at]) for at, label in enumerate(order)):
         msg = (
@@ -421,7 +421,7 @@ class Queries:
                 raise InputError(msg)
 
     def check_only(self, supported: Collection[str], reason: str) -> None:
-        """Refuse what ``audit`` alone can be asked."""
+        """Reject settings that only ``audit`` supports."""
         for one in fields(self):
             value = getattr(self, one.name)
             if one.name not in supported and value != one.default:
@@ -431,7 +431,7 @@ class Queries:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentOptions:
-    """What a report, a JSON document or a Markdown text is told beyond the result."""
+    """Options of a report, a JSON document or a Markdown text."""
 
     title: str | None = _setting(
         "Heading of the report.", check=_check_text, section=OUTPUT, recorded="provenance.title"
@@ -485,17 +485,17 @@ class DocumentOptions:
 
     @property
     def head(self) -> dict[str, Any]:
-        """What the head of a document says."""
+        """Fields in the head of a document."""
         names = ("title", "date", "auditor", "data_name")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditSettings:
-    """The settings of an audit, but for the data and the black box.
+    """Settings of an audit, except the data and the model.
 
-    What is wrong without data being seen is refused here, before a model is read, fitted or
-    queried. Attributes are as they were given, but for numbers, queries and the seed.
+    Errors that need no data are raised here, before a model is read, fitted or queried. Attributes
+    are stored as given, except numbers, queries and the seed.
     """
 
     sensitive_features: object = _setting(
@@ -638,7 +638,7 @@ class AuditSettings:
     alpha: float = _setting(
         "Significance level of the bounds and tests.",
         0.05,
-        # from one half on, a lower bound could lie above an upper one
+        # from 0.5 on, a lower bound could exceed an upper one
         check=partial(validation.check_number, above=0, below=0.5),
         section=BASICS,
         kind="number",
@@ -707,7 +707,7 @@ class AuditSettings:
 
     @property
     def design(self) -> tuple[Clusters | None, Weights | None]:
-        """How people were sampled, where they are not independent rows."""
+        """Clusters and weights of the sample; None where rows are independent and equal."""
         return cast("Clusters | None", self.clusters), cast("Weights | None", self.sample_weight)
 
     @property
@@ -716,7 +716,7 @@ class AuditSettings:
         return cast("Controls | None", self.controls)
 
     def _check_control_queries(self) -> None:
-        """Refuse controls together with ways of asking for which they are not proved."""
+        """Reject controls with kinds of queries for which they are not proved."""
         queries = self.queries
         if self.controls is not None and (queries.until_sure or queries.draws > 1):
             msg = (
@@ -726,7 +726,7 @@ class AuditSettings:
             raise InputError(msg)
 
     def _check_units(self) -> None:
-        """Refuse what is proved for independent people alone together with clusters or weights."""
+        """Reject clusters and weights with methods proved for independent people only."""
         for name in ("clusters", "sample_weight"):
             if getattr(self, name) is None:
                 continue
@@ -760,15 +760,15 @@ class AuditSettings:
 
     @cached_property
     def chosen_loss(self) -> Loss:
-        """The loss that was named or given, with its range as far as it is known."""
+        """The chosen loss, with its range if known."""
         from fairtransport.losses import as_loss
 
         return as_loss(self.loss, self.loss_range)
 
     def without_truth(self, y: object, *, has_scores: bool, has_model: bool) -> AuditSettings:
-        """Return settings whose loss is the decision itself where there are no true labels.
+        """Return settings with the decision itself as the loss if there are no true labels.
 
-        A model is then audited by how many would get the favourable decision as someone else.
+        The audit then counts who would get the favourable decision as someone else.
         """
         is_decision = self.loss == "outcome" or (self.loss == "zero-one" and y is None)
         if has_scores or self.favourable is None or not is_decision:
@@ -779,23 +779,23 @@ class AuditSettings:
 
     @cached_property
     def chosen_similarity(self) -> Similarity:
-        """The similarity that was named or given."""
+        """The chosen similarity."""
         from fairtransport.similarity import as_similarity
 
         return as_similarity(self.similarity)
 
     def __getstate__(self) -> dict[str, Any]:
-        # the loss of a name holds a function that cannot be pickled; it is made again
+        # a loss may hold a function that cannot be pickled, so it is rebuilt from its name
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def seed(self) -> int:
-        """The seed of everything random, to be recorded."""
+        """The random seed, recorded with the audit."""
         return cast("int", self.rng)  # its check leaves nothing else
 
 
 def missing_truth(loss: str) -> str:
-    """Return the sentence on a loss that needs true labels where there are none."""
+    """Return the sentence on a loss that lacks the true labels it needs."""
     return (
         f"{param('y')} must be given for the loss {loss!r}, got None: name the true labels, or the "
         f"decision that is good for a person ({param('favourable')})"
@@ -843,13 +843,13 @@ PEOPLE: dict[str, Setting] = _table({
 PYTHON_ONLY: dict[str, Setting] = _table({
     "feature_names": Setting("The names of the columns of X, where it is a two-dimensional array."),
 })  # fmt: skip
-"""What has no flag: files have column names."""
+"""Parameters without a flag: files name their columns."""
 SETTINGS: dict[str, Setting] = PEOPLE | PYTHON_ONLY | _settings_of(AuditSettings)
 """The parameters of `audit`, by name."""
 QUERIES: dict[str, Setting] = _settings_of(Queries, "queries.")
 """The fields of `Queries`, by name."""
 DOCUMENT: dict[str, Setting] = _settings_of(DocumentOptions)
-"""What a document is told, by the name of its parameter."""
+"""The fields of `DocumentOptions`, by name."""
 COMMAND_LINE: dict[str, Setting] = _table({
     "similarity_settings": Setting(
         "Settings of the similarity, as in --similarity-settings.fit history.csv; in a TOML file a "
@@ -874,7 +874,7 @@ COMMAND_LINE: dict[str, Setting] = _table({
         kind="switch",
     ),
 })  # fmt: skip
-"""Flags that are no parameters in Python, which has objects and methods for them."""
+"""Flags without a parameter in Python, which has objects and methods for them."""
 
 
 DESIGN = ("clusters", "sample_weight")
@@ -899,18 +899,18 @@ OTHER_NAMES: dict[str, str] = {
                     f"several people, pass {param('counts')}, the column of their number"),
     **{name: _LEGITIMATE.format(name) for name in ("legitimate", "given", "fit_share")},
 }  # fmt: skip
-"""By the name that another package or function has for it: a parameter of ours, or what to do."""
+"""Our parameter, or what to do, by the name that other packages and functions use."""
 
 
 def unknown_setting_error(name: object, allowed: Collection[str], what: str) -> InputError:
-    """Return the error for a keyword that nothing takes, with the one to pass instead."""
+    """Return the error for an unknown keyword, with the one to pass instead."""
     hint = _hint_at_parameter(str(name), allowed)
     more = f"; {hint}" if hint else ""
     return InputError(f"{what} got an unexpected parameter {validation.short_repr(name)}{more}")
 
 
 def _hint_at_parameter(name: str, allowed: Collection[str]) -> str:
-    """Return what to pass instead of an unknown keyword; "" where that is not known."""
+    """Return what to pass instead of an unknown keyword; empty if that is not known."""
     if name in DESIGN:
         return (
             f"it is for independent people. `audit`, `compare` and `audit_many` take {param(name)}"
@@ -928,7 +928,7 @@ def _hint_at_parameter(name: str, allowed: Collection[str]) -> str:
 
 
 def check_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function refuse unknown and missing names of arguments in a sentence."""
+    """Explain unknown and missing arguments of a function in one sentence."""
     parameters = signature(function).parameters
     allowed = tuple(parameters)
     by_position = [
@@ -953,7 +953,7 @@ def check_keywords(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def checked(name: str, value: object) -> Any:
-    """Return the value of one setting if it keeps its rule."""
+    """Check the value of one setting and return it."""
     check = (SETTINGS | QUERIES | DOCUMENT | COMMAND_LINE)[name].check
     return value if check is None else check(name, value)
 
@@ -976,7 +976,7 @@ MONITOR: dict[str, Setting] = SETTINGS | {
         help="Error probability over all time.",
         flag_help="Error probability over all time.",
     ),
-    # twins must not depend on the stream, so that there is no default
+    # twins must not depend on the stream, so levels have no default
     "levels": replace(SETTINGS["levels"], help="All values a sensitive column can have."),
     **_table(
         {
@@ -988,4 +988,4 @@ MONITOR: dict[str, Setting] = SETTINGS | {
         }
     ),
 }
-"""The parameters of `Monitor`: of a stream some settings mean something else."""
+"""The parameters of `Monitor`, some of which mean something else for streams."""

@@ -25,7 +25,7 @@ def assert_delta_fair(
     fail_on: str = "rejected",
     **settings: Any,
 ) -> AuditResult:
-    """Fail where ``fairtransport audit`` would, by the verdict of an audit.
+    """Audit a model and raise an `AssertionError` if its verdict fails.
 
     Parameters
     ----------
@@ -34,26 +34,26 @@ def assert_delta_fair(
     X, y
         The audit data and the true labels, as `audit` takes them.
     delta
-        The threshold of δ-fairness. It must be given: without a limit nothing can fail.
+        Largest tolerated increase in the mean loss (δ). Required: without a limit nothing can fail.
     fail_on
-        As ``--fail-on`` of the command line. "rejected": the statistic is shown to be more than δ,
-        which small samples never show; not finding is not fairness. "not-certified": it is not
-        shown to be at most δ with confidence 1 − α. "never": the audit is only made. With the
-        first two, an audit that is not applicable fails: it could not have found anything.
+        Which verdicts fail, as for ``--fail-on``. "rejected": the statistic is shown to exceed δ;
+        small samples cannot show it, so passing is no evidence of fairness. "not-certified": the
+        statistic is not shown to be at most δ with confidence 1 − α. "never": none. With the first
+        two, an audit that is not applicable fails too, as it could not have found anything.
     settings
-        Everything else that `audit` takes; ``sensitive_features`` it needs.
+        Further parameters of `audit`; ``sensitive_features`` is required.
 
     Returns
     -------
     AuditResult
-        The audit, for further assertions.
+        The audit.
 
     Raises
     ------
     AssertionError
-        With the verdict in words.
+        If the verdict fails; the message explains it.
     InputError
-        If ``delta`` is not given, or a setting breaks its rule.
+        If ``delta`` is missing or a setting is invalid.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def assert_delta_fair(
 
 
 def check_gate(delta: float | None, fail_on: str) -> None:
-    """Check the limit and the rule of an assertion before the audit; a model may be slow."""
+    """Check ``delta`` and ``fail_on`` before the audit, as models may be slow."""
     check_choice("fail_on", fail_on, FAIL_ON)
     if delta is None:
         msg = (
@@ -87,7 +87,7 @@ def check_gate(delta: float | None, fail_on: str) -> None:
 
 
 def assert_verdict(result: AuditResult, fail_on: str) -> None:
-    """Fail where a verdict would fail the command line."""
+    """Raise an `AssertionError` for verdicts that fail on the command line."""
     __tracebackhide__ = True
     if exit_code(result.verdict, fail_on):
         raise AssertionError(str(result))

@@ -66,16 +66,16 @@ def test_what_cannot_fit_is_refused_before_the_model_is_asked(monkeypatch):
 
 
 def test_large_audits_say_what_they_need(monkeypatch):
-    told = []
-    monkeypatch.setattr(run, "tell", told.append)
+    notices = []
+    monkeypatch.setattr(run, "print_notice", notices.append)
     # what other tests left in this process is not this audit's
     monkeypatch.setattr(parallel, "resident", lambda: 0)
     people = pd.DataFrame({"g": [0, 1] * 10, "y": [0, 1] * 10})
     settings = {"sensitive_features": "g", "rng": 0}
 
     ft.audit(people, "y", model=lambda table: np.zeros(len(table)), **settings)
-    assert told == []
-    monkeypatch.setattr(run, "WORTH_TELLING", 1)
+    assert notices == []
+    monkeypatch.setattr(run, "MIN_NOTICE_BYTES", 1)
     ft.audit(people, "y", model=lambda table: np.zeros(len(table)), **settings)
-    assert len(told) == 1
-    assert told[0].startswith("The audit of 4 points of 2 columns needs about ")
+    assert len(notices) == 1
+    assert notices[0].startswith("The audit of 4 points of 2 columns needs about ")

@@ -1,1 +1,1 @@
-"""Validation, files, schema, progress, threads: what knows nothing of audits."""
+"""Validation, files, schema, progress and threads, independent of audits."""

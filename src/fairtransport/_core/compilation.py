@@ -1,9 +1,8 @@
-"""A folder for compiled code where numba finds none; import it before any compiled function.
+"""A folder for compiled code if numba finds none; import it before any compiled function.
 
-Numba keeps what it has compiled beside the source, or in the user's cache. Where neither can
-be written to (an installation of somebody else's, no home), it refuses to define functions.
-Code is then kept for as long as the process lives, and a warning names the variable for a lasting
-place, ``NUMBA_CACHE_DIR``.
+Numba keeps compiled code beside the source or in the user's cache. Where neither is writable (a
+system-wide installation, no home), it refuses to define functions. Code then lasts as long as the
+process, and a warning names ``NUMBA_CACHE_DIR``, the variable for a lasting folder.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def _is_kept() -> bool:
 
 def _remove(folder: str, owner: int) -> None:
     """Remove the folder of compiled code when its process ends."""
-    if os.getpid() == owner:  # a forked child leaves while its parent still works
+    if os.getpid() == owner:  # a forked child must not remove its parent's folder
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -62,7 +61,7 @@ def _keep_for_this_process() -> None:
         raise FairtransportError(msg) from error
     atexit.register(_remove, folder, os.getpid())
     warnings.warn(NOT_KEPT, stacklevel=2)
-    os.environ["NUMBA_CACHE_DIR"] = folder  # numba reads it when it is loaded, workers' too
+    os.environ["NUMBA_CACHE_DIR"] = folder  # numba reads it on import, also in workers
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = folder
 

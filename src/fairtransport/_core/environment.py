@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_environment() -> None:
-    """Check the variable that a part of NumPy reads as a date, or fails, when it is loaded."""
+    """Check SOURCE_DATE_EPOCH, with which parts of NumPy fail to load unless it is a date."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
     try:
         time.gmtime(int(epoch))
@@ -43,7 +43,7 @@ def _list_modules() -> Mapping[str, list[str]]:
 
 
 def find_package(module: str) -> str | None:
-    """Return the package that a module is from; None if it is from none."""
+    """Return the package of a module; None if it has none."""
     if module not in _list_modules():
         _list_modules.cache_clear()  # it may have been installed since
     packages = _list_modules().get(module)

@@ -30,11 +30,11 @@ def write_text(path: Path, text: str, parameter: str = "path") -> Path:
 
 
 def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
-    """Replace a file as a whole: after a crash it is either the old one or the new one.
+    """Replace a file atomically: after a crash it is either the old or the new one.
 
-    The bytes go into a draft beside the target, to the disk by ``fsync``, and only then get its
-    name. Where the system allows it the draft has no name of its own before, so that a killed
-    process leaves nothing behind.
+    The bytes are written to a draft beside the target and synced before it takes the target's name.
+    Where the system allows it, the draft is unnamed until then, so that a killed process leaves
+    nothing behind.
     """
     try:
         there = _status(path)
@@ -42,7 +42,7 @@ def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
             _replace(Path(os.path.realpath(path)), data, there)
         else:
             _write_through(path, data, there)
-    except (OSError, ValueError) as error:  # a name with a null byte is no OSError
+    except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
         reason = getattr(error, "strerror", None) or error
         msg = f"{param(parameter)} could not be written to {str(path)!r}: {reason}"
         raise FairtransportError(msg) from error
@@ -50,14 +50,14 @@ def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
 
 
 def remove_file(path: Path) -> None:
-    """Remove a file that `write_bytes` would replace; what it would write into stays."""
+    """Remove a file that `write_bytes` would replace; keep devices, pipes and streams."""
     there = _status(path)
     if there is not None and stat.S_ISREG(there.st_mode) and _stream(there) is None:
         os.unlink(os.path.realpath(path))  # noqa: PTH108 - where a link leads, as it stays
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a file exists; too long a name is none."""
+    """Return whether a file exists; False for too long a name."""
     return _call_path_check(path.is_file)
 
 
@@ -76,7 +76,7 @@ def _call_path_check(question: Callable[[], bool]) -> bool:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a file, None if there is none."""
+    """Return the status of a file; None if it does not exist."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -96,13 +96,13 @@ def _write_through(path: Path, data: bytes, there: os.stat_result) -> None:
     """Write into a device, pipe or stream, which cannot be replaced."""
     if stat.S_ISBLK(there.st_mode):
         raise OSError(EINVAL, "a disk is no place for a file")
-    # a device can be opened again; a file that is standard output goes on where that stands
+    # devices can be reopened; a file that is standard output is continued at its position
     stream = None if stat.S_ISCHR(there.st_mode) else _stream(there)
     if stream is not None:
         for own in (sys.stdout, sys.stderr):
             if own is not None:
                 own.flush()
-    # a pipe waits here for its reader; nothing is created where the node has gone
+    # opening a pipe waits for its reader; without O_CREAT, a vanished node is not recreated
     handle = os.open(path, os.O_WRONLY | os.O_NOCTTY) if stream is None else os.dup(stream)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
@@ -124,7 +124,7 @@ def _replace(target: Path, data: bytes, there: os.stat_result | None) -> None:
 def _replace_without_name(
     target: Path, folder: int, data: bytes, there: os.stat_result | None
 ) -> None:
-    """Replace a file by a draft without a name, which dies with its process."""
+    """Replace a file by an unnamed draft, which vanishes with its process."""
     handle = os.open(target.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
     with os.fdopen(handle, "wb"):
         _fill(handle, data, there)
@@ -132,8 +132,8 @@ def _replace_without_name(
         try:
             os.link(source, target.name, dst_dir_fd=folder)
         except FileExistsError:
-            # A link replaces nothing, so the finished file needs a name to be moved from. It is
-            # the same each time: who is killed in between leaves a draft that the next write takes.
+            # A link cannot replace a file, so the draft gets a name to be renamed from. The name is
+            # fixed: the next write reuses a draft that a killed process left behind.
             draft = f"{_draft(target.name)}{ENDING}"
             with _locked(folder):
                 with suppress(FileNotFoundError):
@@ -143,9 +143,9 @@ def _replace_without_name(
 
 
 def _fill(handle: int, data: bytes, there: os.stat_result | None) -> None:
-    """Write all bytes into an open draft, and to the disk."""
+    """Write all bytes to an open draft and sync it."""
     if there is not None:
-        with suppress(PermissionError):  # only a privileged process gives files away
+        with suppress(PermissionError):  # only privileged processes can give files away
             os.fchown(handle, there.st_uid, there.st_gid)
         os.fchmod(handle, there.st_mode & 0o777)
     remaining = memoryview(data)
@@ -210,7 +210,7 @@ def _draft(name: str) -> str:
     """Return how the names of a file's drafts begin."""
     from hashlib import sha256
 
-    # by its hash: a long name has no room for an addition
+    # hashed, as a long name leaves no room for a suffix
     return f".fairtransport-{sha256(os.fsencode(name)).hexdigest()[:12]}"
 
 
@@ -227,12 +227,12 @@ def _opened_folder(folder: Path) -> Iterator[int]:
 MAX_UNPACKED_BYTES = 1 << 30
 """Bytes that any archive may unpack to."""
 MAX_UNPACKED_RATIO = 10
-"""How many times its own size an archive may unpack to, where that is more."""
+"""Maximum ratio of unpacked to packed size, where that allows more."""
 PIECE = 1 << 12
-"""Bytes asked for at a time: some ways to compress give all that a piece unpacks to at once."""
+"""Bytes per read: some compression methods return all that a piece unpacks to at once."""
 ENDLESS = 1 << 62
 ARCHIVE = b"PK"
-"""How a zip archive begins."""
+"""First bytes of a zip archive."""
 
 
 class TooLargeError(Exception):
@@ -240,7 +240,7 @@ class TooLargeError(Exception):
 
 
 def max_unpacked_bytes(size: int) -> int:
-    """Return how many bytes an archive of this size may unpack to."""
+    """Return the maximum unpacked size in bytes of an archive of this size."""
     return max(MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO * size)
 
 
@@ -255,8 +255,7 @@ def describe_unpacked_limit(limit: int) -> str:
 def unpacked_sizes(archive: Path | BytesIO, limit: int, *, inner: bool = True) -> dict[str, int]:
     """Return the unpacked size of each file of a zip archive.
 
-    Both the declared and the real sizes must be within the limit; a file of which the two differ
-    is damaged.
+    Declared and real sizes must both be within the limit; if they differ, the file is damaged.
     """
     from zipfile import ZipFile
 
@@ -277,7 +276,7 @@ def _size(archive: ZipFile, info: ZipInfo, limit: int) -> int:
     if info.file_size > limit:
         raise TooLargeError
     endless, size = copy(info), 0
-    endless.file_size = ENDLESS  # else the reader stops where the archive says that it ends
+    endless.file_size = ENDLESS  # else the reader stops at the declared size
     with archive.open(endless) as file:
         while piece := file.read(PIECE):
             size += len(piece)
@@ -292,7 +291,7 @@ def _size(archive: ZipFile, info: ZipInfo, limit: int) -> int:
 
 
 def _inner_size(archive: ZipFile, info: ZipInfo, limit: int) -> int:
-    """Return the unpacked size of a file that is an archive itself; 0 if it is none."""
+    """Return the unpacked size of a nested archive; 0 for other files."""
     with archive.open(info) as file:
         if file.read(len(ARCHIVE)) != ARCHIVE:
             return 0
@@ -303,7 +302,7 @@ def _inner_size(archive: ZipFile, info: ZipInfo, limit: int) -> int:
 
 
 def user_cache_folder(owner: str) -> Path:
-    """Return the folder in which a program keeps such files of this user; it may not be there."""
+    """Return a program's cache folder of this user, which may not exist."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser fails without a home
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", home), owner, "Cache")
@@ -316,6 +315,6 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def escape_formula(value: object) -> object:
-    """Return text that a spreadsheet would take for a formula with an apostrophe before it."""
+    """Put an apostrophe before text that a spreadsheet would take for a formula."""
     is_formula = isinstance(value, str) and value.startswith(FORMULA_STARTS)
     return f"'{value}" if is_formula else value

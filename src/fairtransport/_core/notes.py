@@ -29,7 +29,7 @@ class Figure(float):
 
 
 class Wording(str):
-    """A word that fits an exact number, and the word for a rounded one."""
+    """A word for an exact number, and the word for a rounded one."""
 
     __slots__ = ("rounded",)
     rounded: str
@@ -78,12 +78,12 @@ def join_notes(notes: Sequence[Note]) -> Note:
 
 
 def keep_private(note: Note) -> Note:
-    """Return a note that documents for sharing leave out: it would tell of few people."""
+    """Mark a note on few people, which documents for sharing leave out."""
     return Note("{text}", text=Wording(note))
 
 
 class _Writer(Formatter):
-    """A formatter that writes values by a function, and the values of notes in notes."""
+    """Formatter that writes values by a function, also those of nested notes."""
 
     def __init__(self, write: Callable[[object, str], str]) -> None:
         self.write = write

@@ -38,9 +38,8 @@ CONTAINER_LIMITS = (
 def threads_for(steps: float) -> Iterator[None]:
     """Limit the threads of compiled loops of about ``steps`` inner steps.
 
-    All calls of kernels with parallel loops are inside this context. Numba's threading layer
-    "workqueue", which it uses without OpenMP, aborts the process if two threads run such loops at
-    once; there, one waits for the other.
+    Call every kernel with parallel loops inside this context. Numba's threading layer "workqueue",
+    used without OpenMP, aborts the process if two threads run such loops at once; here, one waits.
     """
     import numba
 
@@ -105,7 +104,7 @@ def _writable(value: Any) -> Any:
 
 
 def check_fits(amount: float, what: str) -> float:
-    """Return the bytes in use with ``amount`` more; raise if the machine has fewer."""
+    """Return bytes in use plus ``amount``; raise if they exceed the machine's memory."""
     required, limit = max(BASE_BYTES, resident()) + amount, machine_memory()
     if limit is not None and required > limit:
         msg = (

@@ -1,4 +1,4 @@
-"""A progress bar that shows itself only when work lasts longer than a second."""
+"""A progress bar that appears only if work takes longer than a second."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Listener: TypeAlias = Callable[[str, int, int], None]
-    """Is told what goes on in words, how much of it is done, and of how much."""
+    """Called with a description, the amount done, and the total."""
 
 T = TypeVar("T")
 
 PATIENCE = 1.0
 """Seconds of work before a bar appears."""
 PAUSE = 0.2
-"""Seconds between what a listener is told."""
+"""Seconds between calls of a listener."""
 
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
@@ -31,7 +31,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Show no progress bars inside."""
+    """Hide progress bars inside."""
     token = _silent.set(True)
     try:
         yield
@@ -51,7 +51,7 @@ def with_listener(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def with_price(per_1000: float | None) -> Iterator[None]:
-    """Show the cost of questions inside, at a price per 1000."""
+    """Show the cost of questions in progress bars inside, at a price per 1000."""
     token = _price.set(per_1000)
     try:
         yield
@@ -61,7 +61,7 @@ def with_price(per_1000: float | None) -> Iterator[None]:
 
 @contextmanager
 def with_draw(draw: int, draws: int) -> Iterator[None]:
-    """Show inside which of several answers to each question is asked for, from 0 on."""
+    """Show the number of the draw, from 0, in progress bars inside."""
     token = _draw.set(f"draw {draw + 1} of {draws}: ")
     try:
         yield
@@ -69,24 +69,24 @@ def with_draw(draw: int, draws: int) -> Iterator[None]:
         _draw.reset(token)
 
 
-def tell(sentence: str) -> None:
-    """Print a sentence to a person at a terminal before long work."""
+def print_notice(sentence: str) -> None:
+    """Print a sentence before long work if standard error is a terminal."""
     if not _silent.get() and sys.stderr.isatty():
         print(sentence, file=sys.stderr)  # noqa: T201
 
 
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Yield the items; show a progress bar if they take long and a person watches."""
+    """Yield the items, with a progress bar at a terminal if they take long."""
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 
 
 def track_questions(
     answers: Iterable[tuple[Sequence[int], T]], total: int, known_count: int
 ) -> Iterator[tuple[Sequence[int], T]]:
-    """Yield questions and answers with their progress; ``known_count`` were answered before."""
+    """Yield questions and answers with a progress bar; ``known_count`` are already answered."""
 
     def words(count: int, seconds: float) -> str:
-        """Return the line beside the bar."""
+        """Return the text beside the bar."""
         return _draw.get() + _format_progress(count, known_count, total, seconds, _price.get())
 
     return _track(answers, total, known_count, lambda item: len(item[0]), words)
@@ -95,14 +95,16 @@ def track_questions(
 def _format_progress(
     count: int, known_count: int, total: int, seconds: float, price: float | None
 ) -> str:
-    """Return the progress of asking in words."""
+    """Return the number of answers, their rate and their cost as text."""
     new_count = count - known_count
     cost = ""
     if price is not None:
         cost = (
             f", cost {new_count * price / 1000:.2f} of {(total - known_count) * price / 1000:.2f}"
         )
-    return f"asked {count} of {total} ({new_count / max(seconds, 1e-9):.2g} a second{cost})"
+    rate = new_count / max(seconds, 1e-9)
+    speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"  # noqa: PLR2004 - two digits
+    return f"answered {count:,} of {total:,} ({speed} per second{cost})"
 
 
 def _track(
@@ -139,7 +141,7 @@ def _notify(
     items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
     words: Callable[[int, float], str], listener: Listener,
 ) -> Iterator[T]:  # fmt: skip
-    """Yield the items; call the listener first, last and now and then in between."""
+    """Yield the items; call the listener at the start, every `PAUSE` seconds and at the end."""
     started, last, count = time.monotonic(), -PAUSE, before
     for item in items:
         lasted = time.monotonic() - started

@@ -1,4 +1,4 @@
-"""Ranks of integers and of rows of integers, without sorting where that can be done."""
+"""Ranks of integers and of rows of integers, without sorting where possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_ROW_KEY = 2**62
 MAX_DENSE_KEY = 4
-"""Integers are ranked without sorting if their range is at most so many times their number."""
+"""Maximum ratio of range to number at which integers are ranked without sorting."""
 
 
 def number_rows(columns: Sequence[IntArray]) -> IntArray:
@@ -34,12 +34,12 @@ def number_rows(columns: Sequence[IntArray]) -> IntArray:
 
 
 def sort_rows(columns: Sequence[IntArray]) -> IntArray:
-    """Return the order of rows by their columns, the first column first; equal rows stay."""
+    """Return the stable lexicographic order of rows."""
     return np.argsort(number_rows(columns), kind="stable")
 
 
 def find_firsts(groups: IntArray, size: int) -> IntArray:
-    """Return the first point of each of ``size`` groups, which are numbered from 0."""
+    """Return the first point of each of ``size`` groups, numbered from 0."""
     first = np.empty(size, np.int64)
     first[groups[::-1]] = np.arange(len(groups))[::-1]
     return first
@@ -63,7 +63,7 @@ def _rank_distinct(key: IntArray, size: int) -> tuple[IntArray, int]:
         present[key] = True
         ranks = np.cumsum(present) - 1
         return ranks[key], max(1, int(ranks[-1]) + 1)
-    # stable, as such a sort is quick where points are sorted already, in whole or in parts
+    # a stable sort is quick on points that are wholly or partly sorted
     order = np.argsort(key, kind="stable")
     is_new = np.diff(key[order], prepend=key[order[:1]]) != 0
     ranks = np.empty(len(key), np.int64)

@@ -1,4 +1,4 @@
-"""Frozen dataclasses as documents: plain JSON, and a JSON Schema from what stands at the fields."""
+"""Frozen dataclasses as documents: plain JSON, and a JSON Schema from field descriptions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def to_json_text(value: object) -> str:
     text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
     try:
         text.encode("utf-8")
-    except UnicodeEncodeError:  # half a character in the data has no bytes, but an escape
+    except UnicodeEncodeError:  # a lone surrogate can only be escaped
         text = json.dumps(plain, indent=1, allow_nan=False)
     return text + "\n"
 
@@ -107,7 +107,7 @@ def _type(hint: object, definitions: dict[str, Schema]) -> Schema:
 
 
 def _union(kinds: list[Schema]) -> Schema:
-    """Return one type with several names where that says it all, else alternatives."""
+    """Return a list of plain types if possible, else alternatives."""
     if all(set(kind) == {"type"} for kind in kinds):
         return {"type": [kind["type"] for kind in kinds]}
     return {"anyOf": kinds}
@@ -125,12 +125,12 @@ class Document:
 
     @property
     def report_subtitle(self) -> dict[str, str | None]:
-        """What stands under the heading, name by name; None is left out."""
+        """Lines under the heading, by name; None is left out."""
         return {}
 
     @property
     def package_version(self) -> str:
-        """The version of fairtransport that made the document."""
+        """The version of fairtransport that created the document."""
         raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:

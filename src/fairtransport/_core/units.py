@@ -17,7 +17,7 @@ PEOPLE, CLUSTERS = TARGETS = ("people", "clusters")
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The units of a sample, which are drawn independently of each other, by kind.
+    """The units of a sample, drawn independently of each other, by kind.
 
     A person is a unit of one member and weight 1; a household has several members, and a person
     of a survey has a weight. Units of one kind have the same members and weight.
@@ -25,20 +25,20 @@ class Units:
     Attributes
     ----------
     counts
-        (U,) how many units there are of each kind.
+        (U,) number of units of each kind.
     weights
         (U,) the weight of a unit.
     unit, point, share
-        (E,) kind, point, and the share of the unit's weight that its members have at the point.
+        (E,) kind, point, and share of the unit's weight at the point.
     people
-        (E,) how many members a unit has at the point.
+        (E,) number of members of a unit at the point.
     limit
-        The largest weight there can be, known before the data; None: the weights are taken as
-        they are, and statements are given them.
+        Upper limit of the weights, known before the data; None: statements are conditional on the
+        weights.
     is_single
         Whether every unit is declared to be one person of weight 1.
     name
-        What a unit is called: the column of clusters or of weights.
+        Name of the units: the column of clusters or of weights.
     has_clusters
         Whether units have several members.
     target
@@ -77,26 +77,26 @@ class Units:
 
     @property
     def largest(self) -> float:
-        """The declared limit of the weights, else the largest of them."""
+        """Declared limit of the weights, or their maximum."""
         return float(self.weights.max()) if self.limit is None else self.limit
 
     @property
     def has_one_member_each(self) -> bool:
-        """Whether every kind is one person at a point of their own."""
+        """Whether every kind is one person at a separate point."""
         return len(self.unit) == len(self.counts) and bool(np.bincount(self.point).max() <= 1)
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether stakes may follow the past: weights have a known limit, or are all equal.
+        """Whether stakes may depend on past units: weights have a known limit or are all equal.
 
-        Given unequal sizes that may tell something of the gains, whoever has seen the units of
-        small gains knows that those of large gains are to come.
+        Conditional on unequal weights that may be correlated with gains, the past predicts the
+        future: once the units of small gains are seen, those of large gains remain.
         """
         return self.limit is not None or float(np.ptp(self.weights)) == 0.0
 
     @property
     def effective_n(self) -> float:
-        """The number of units of equal weight that tell as much."""
+        """Number of units of equal weight with as much information (Kish)."""
         total = float(self.counts @ self.weights)
         return total * total / float(self.counts @ self.weights**2)
 
@@ -111,11 +111,11 @@ class Units:
         return np.asarray(mass / mass.sum())
 
     def count_people(self, size: int) -> IntArray:
-        """Return how many people are at each point."""
+        """Return the number of people at each point."""
         return np.bincount(self.point, self.people * self.counts[self.unit], size).astype(np.int64)
 
     def list_members(self) -> tuple[IntArray, IntArray]:
-        """Return the point and the number of the unit of every person, unit by unit."""
+        """Return the point and the unit number of every person, unit by unit."""
         first = np.cumsum(self.counts) - self.counts
         copies = self.counts[self.unit]
         entry = np.repeat(np.arange(len(self.unit)), copies)
@@ -126,7 +126,7 @@ class Units:
         return self.point[entry[row]][order], unit[order]
 
     def place_members(self, points: IntArray) -> Units:
-        """Return the same units with their members, as `list_members` lists them, elsewhere."""
+        """Return the units with their members, in the order of `list_members`, at other points."""
         _, unit = self.list_members()
         pairs, people = np.unique(np.column_stack([unit, points]), axis=0, return_counts=True)
         kind = np.repeat(np.arange(len(self.counts)), self.counts)
@@ -137,16 +137,16 @@ class Units:
         )  # fmt: skip
 
     def means(self, values: FloatArray) -> FloatArray:
-        """Return the mean of a value of points over the members of each kind of unit."""
+        """Return the mean of point values over the members of each kind of unit."""
         means = np.bincount(self.unit, self.share * values[self.point], len(self.counts))
         return np.asarray(means, dtype=np.float64)
 
     def move(self, places: IntArray) -> Units:
-        """Return the same units after their points were numbered anew."""
+        """Return the units with renumbered points."""
         return replace(self, point=places[self.point])
 
     def take(self, counts: IntArray) -> Units:
-        """Return so many of each kind of unit."""
+        """Return the units with another number of each kind."""
         kinds = np.flatnonzero(counts)
         places = np.full(len(self.counts), -1)
         places[kinds] = np.arange(len(kinds))
@@ -158,10 +158,10 @@ class Units:
         )  # fmt: skip
 
     def among(self, points: BoolArray) -> Units:
-        """Return the part of each unit that is at some points, as far as there is any.
+        """Return the part of each unit at the selected points, if any.
 
-        A unit's weight is then that of its members there. Units that have some are independent
-        draws again, and the mean of a value over them is its mean among the people there.
+        A unit's weight is then that of its members there. The units that remain are again
+        independent draws, and their mean is the mean among the people there.
         """
         inside = points[self.point]
         share = np.bincount(self.unit[inside], self.share[inside], len(self.counts))

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# as texts: a command's help reads settings and loads no numpy
+# as text, so that ``--help`` reads settings without loading numpy
 FloatArray: TypeAlias = "NDArray[np.float64]"
 IntArray: TypeAlias = "NDArray[np.int64]"
 BoolArray: TypeAlias = "NDArray[np.bool_]"
 Values: TypeAlias = "NDArray[np.generic]"
-"""An array of values of a table or a model, of whichever type they are."""
+"""An array of values of a table or a model, of any type."""
 
 
 MAX_CHOICES = 20
-"""Choices that an error lists."""
+"""Maximum number of choices in an error message."""
 
 
 def shorten(text: str, width: int = 60) -> str:
@@ -45,12 +45,12 @@ def short_repr(value: object, width: int = 60) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the type and text of somebody else's error, shortened."""
+    """Return the type and text of an error of other code, shortened."""
     return shorten(f"{type(error).__name__}: {error_text(error) or 'no reason given'}", 200)
 
 
 def error_sentence(error: BaseException) -> str | None:
-    """Return an error in a sentence for users; None: it is a defect of ours."""
+    """Return an error as a sentence for users; None if it is a bug of ours."""
     if isinstance(error, FairtransportError):
         return str(error)
     if isinstance(error, OSError):
@@ -66,9 +66,9 @@ def error_sentence(error: BaseException) -> str | None:
 
 
 def error_text(error: BaseException) -> str:
-    """Return the text of somebody else's error in one line; empty if it has none."""
+    """Return the text of an error of other code in one line; empty if it has none."""
     try:
-        # halves of characters could not be printed
+        # lone surrogates cannot be printed
         return " ".join(str(error).split()).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001 - it is not ours
         return ""
@@ -97,7 +97,7 @@ def check_number(
 
 
 def _as_float(value: object) -> float:
-    """Return a real number as a float; NaN if it is none."""
+    """Return a real number as a float; NaN for anything else."""
     # bool is a Real; True as a budget is a slip, not a number
     if not isinstance(value, bool) and isinstance(value, Real):
         with suppress(OverflowError):  # a whole number may be too large for a float
@@ -131,7 +131,7 @@ def check_threshold(
 
 
 def percent_as_fraction(value: object) -> str | None:
-    """Return a percentage as the fraction that it is, in words; None if it is none."""
+    """Return a percentage as a fraction, as text; None if it is none."""
     percent = _as_float(value)
     if isinstance(value, str) and value.rstrip().endswith("%"):
         with suppress(ValueError):
@@ -142,7 +142,7 @@ def percent_as_fraction(value: object) -> str | None:
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number of Python's or numpy's, and no truth value."""
+    """Return whether a value is an integer of Python or numpy, but no bool."""
     return not isinstance(value, bool) and isinstance(value, Integral)
 
 
@@ -154,14 +154,14 @@ def check_integer(
     if is_integer(value):
         if value >= at_least and (at_most is None or value <= at_most):
             return int(value)
-        # the upper limit is news only to those who exceed it
+        # mention the upper limit only if it is exceeded
         limit = f" and <= {at_most:,}" if at_most and value > at_most else ""
     msg = f"{param(name)} must be a whole number >= {at_least}{limit}, got {short_repr(value)}"
     raise InputError(msg)
 
 
 def check_generator(name: str, value: object) -> np.random.Generator:
-    """Return the random generator behind a seed, a generator or None."""
+    """Return the random generator of a seed, a generator or None."""
     import numpy as np
 
     if value is None or isinstance(value, np.random.Generator):
@@ -186,10 +186,10 @@ def check_allowed(name: str, value: object, allowed: Collection[object]) -> None
 
 
 def is_among(value: object, allowed: Collection[object]) -> bool:
-    """Return whether a value is one of some; False if it cannot be compared."""
+    """Return whether a value is allowed; False if it cannot be compared."""
     try:
         return bool(value in list(allowed))
-    except (TypeError, ValueError, ArithmeticError):  # the last one of a signalling NaN
+    except (TypeError, ValueError, ArithmeticError):  # a signalling NaN raises an ArithmeticError
         return False
 
 
@@ -236,7 +236,7 @@ def check_float_array(name: str, value: object, shape: tuple[int | None, ...]) -
         msg = f"{param(name)} must be numeric, got {short_repr(value)}"
         raise InputError(msg)
     if not array.flags.writeable:
-        array = array.copy()  # kernels would be compiled once more for read-only arrays
+        array = array.copy()  # kernels would be compiled again for read-only arrays
     check_shape(name, array, shape)
     return array
 
@@ -253,7 +253,7 @@ def check_shape(name: str, array: Values, shape: tuple[int | None, ...]) -> None
 
 
 def shape_of(value: object) -> tuple[int, ...] | str:
-    """Return the shape of ``value`` as an array, or words if it has none."""
+    """Return the shape of ``value`` as an array, or text if it has none."""
     import numpy as np
 
     try:
@@ -296,7 +296,7 @@ def check_finite(name: str, array: FloatArray, *, nonnegative: bool = False) -> 
 
 
 def parse_literal(text: str | None) -> str | float | bool | None:
-    """Return text as a truth value or a number where it is one; quotes keep it text."""
+    """Return text as a bool or a number if it is one; quotes keep it text."""
     if text is None:
         return None
     if text.lower() in {"true", "false"}:

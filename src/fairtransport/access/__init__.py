@@ -1,4 +1,4 @@
-"""The black box: boxes, files, endpoints, prompts, and the oracle that asks each question once."""
+"""Black boxes: estimators, files, endpoints, prompts, and the oracle that queries them."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Answers of black boxes: asked for, checked, and compared with the true labels."""
+"""Answers of black boxes: querying, checks, and comparison with the true labels."""
 
 from __future__ import annotations
 
@@ -50,40 +50,40 @@ if TYPE_CHECKING:
 
 
 UNSEEN = re.compile(r"unknown categor|previously unseen", re.IGNORECASE)
-"""What encoders say of values that they were not fitted on."""
+"""Errors of encoders about values that they were not fitted on."""
 MAX_COLUMNS = 8
-"""Columns that an error lists."""
+"""Maximum number of columns in an error message."""
 MAX_CLASSES = 8
-"""Labels that an error lists."""
+"""Maximum number of labels in an error message."""
 TYPES = re.compile(r"dtype|categor|could not convert|to float", re.IGNORECASE)
-"""What models say when they want other types."""
+"""Errors of models that expect other types."""
 SUM_TOLERANCE = 1e-3
-"""How far a row of class scores may be from summing to one (single precision, rounding)."""
+"""Tolerance of a row's sum of class scores (single precision, rounding)."""
 
 
 T = TypeVar("T")
 PASSED_ON = (FairtransportError, KeyboardInterrupt)
-"""What is no failure of a model."""
+"""Exceptions that are not failures of the model."""
 
 
 def ask(
     box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
     positive: Value, bins: Mapping[str, object] | None = None,
 ) -> Values:  # fmt: skip
-    """Ask for ``size`` points at once and check what comes back.
+    """Query a model about ``size`` points at once and check its answers.
 
     Parameters
     ----------
     box, points, size
-        Whom to ask, the frame of points, and how many there are.
+        The model, the frame of points, and their number.
     kind
-        What the loss needs.
+        The kind of answer that the loss needs.
     classes
-        The labels that can occur, in the order scores are returned in; None: not known.
+        All possible labels, in the order of the returned scores; None: unknown.
     positive
-        The label that a single score a point belongs to.
+        The label of a single score per point.
     bins
-        The columns that were cut into bins: where the model fails they may be why.
+        The binned columns, which an error names as a possible cause.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def ask(
     Raises
     ------
     ModelError
-        If the model fails, or answers something that the loss cannot use.
+        If the model fails or the loss cannot use its answers.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def ask(
         return _check_answer(box, answers, size, kind, classes, positive)
     except PASSED_ON:
         raise
-    except BaseException as error:  # a model that ends the program has not answered either
+    except BaseException as error:  # a model that ends the program has failed, too
         raise _failure(box, points, size, bins, error) from error
 
 
@@ -116,14 +116,14 @@ def ask_in_parts(
     box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
     positive: Value, bins: Mapping[str, object] | None = None,
 ) -> Iterator[tuple[Sequence[int], Values]]:  # fmt: skip
-    """Ask as `ask` does, and yield rows and checked answers as they arrive."""
+    """Query a model like `ask`, but yield rows and checked answers as they arrive."""
 
     def check(answer: object, count: int) -> Values:
-        """Return a part of the answers if it can be used."""
+        """Return a part of the answers, checked."""
         return _check_answer(box, answer, count, kind, classes, positive)
 
     def attempt(step: Callable[[], T]) -> T:
-        """Return what a step of the model returns; what it raises is a ModelError."""
+        """Run a step of the model; raise its errors as a ModelError."""
         try:
             return step()
         except PASSED_ON:
@@ -134,7 +134,7 @@ def ask_in_parts(
     stream = attempt(lambda: iter(box.stream_answers(points, kind, check)))
     try:
         while (part := attempt(lambda: next(stream, None))) is not None:
-            # outside: GeneratorExit here is of whoever wants no more, inside of the model
+            # outside `attempt`: a GeneratorExit here is the consumer's, not the model's
             yield part
     finally:
         if isinstance(stream, Generator):
@@ -174,7 +174,7 @@ def _check_answer(
 
 
 def column_names(answer: object) -> list[Value] | None:
-    """Return the names of the columns of a data frame; None if it is none."""
+    """Return the column names of a data frame; None for other objects."""
     if isinstance(answer, np.ndarray | list | tuple):
         return None
     import narwhals as nw
@@ -186,7 +186,7 @@ def column_names(answer: object) -> list[Value] | None:
 def _order_columns(
     who: str, array: Values, names: list[Value] | None, own: Sequence[Value], positive: Value
 ) -> Values:
-    """Return class scores in the order of ``own``, by the names that columns have in a frame."""
+    """Return class scores in the order of ``own``, matched by their column names."""
     if names is None:
         return array
     texts = list(map(str, names))
@@ -209,7 +209,7 @@ def _order_columns(
 
 
 def _about_columns(points: IntoDataFrame, error: BaseException) -> str:
-    """Return what the model received, where it seems to expect other types or values."""
+    """Return the received columns if the model seems to expect other types or values."""
     message = error_text(error)
     if not TYPES.search(message):
         return ""
@@ -239,7 +239,7 @@ def _about_columns(points: IntoDataFrame, error: BaseException) -> str:
 
 
 def call_in_advice(box: BlackBox) -> str:
-    """Return how advice calls the model inside a function of a frame."""
+    """Return a call of the model inside a function of a frame, for advice."""
     estimator = next((layer for layer in layers(box) if isinstance(layer, Estimator)), None)
     return "model(x)" if estimator is None else estimator.call("predict")
 
@@ -261,7 +261,7 @@ def check_labels(
 
 
 def _list_distinct(labels: list[object]) -> Collection[object]:
-    """Return labels once each, in their order; as they are if some of them are no single values."""
+    """Return the distinct labels in their order; unchanged if some are no single values."""
     try:
         return dict.fromkeys(labels)
     except TypeError:
@@ -269,7 +269,7 @@ def _list_distinct(labels: list[object]) -> Collection[object]:
 
 
 def advise_on_label(label: object, known: Sequence[Value], call: str) -> str:
-    """Return what to pass where a model gives numbers, or text instead of numbers."""
+    """Return advice if a model returns numbers, or text instead of numbers."""
     if isinstance(label, str) and any(isinstance(item, int | float) for item in known):
         return (
             f". Labels and answers must be of one type: pass {param('y')} as text, or a function "
@@ -291,7 +291,7 @@ def advise_on_label(label: object, known: Sequence[Value], call: str) -> str:
 
 
 def _is_label(value: object) -> bool:
-    """Return whether a value is text, a truth value or a finite number."""
+    """Return whether a value is text, a bool or a finite number."""
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
@@ -312,7 +312,7 @@ def check_scores(
     who: str, scores: Values, size: int, own: Sequence[Value], classes: Sequence[Value],
     positive: Value,
 ) -> FloatArray:  # fmt: skip
-    """Return class scores, which come in the order of ``own``, in the order of ``classes``."""
+    """Return class scores, in the order of ``own``, in the order of ``classes``."""
     array = check_values(who, scores)
     _check_usable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
     if array.shape in {(size,), (size, 1)}:
@@ -322,7 +322,7 @@ def check_scores(
         raise ModelError(msg)
     sums = array.sum(axis=1)
     _check_usable(who, sums, np.abs(sums - 1) <= SUM_TOLERANCE, "class scores that sum to 1")
-    # what rounding left over would lift a bounded loss above its range
+    # rounding errors would lift a bounded loss above its range
     array = array / sums[:, None]
     place = {label: column for column, label in enumerate(own)}
     # a class that the model does not know has probability 0
@@ -348,7 +348,7 @@ def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Va
 def _check_one_per_row(
     box: BlackBox, array: Values, size: int, kind: Answer, classes: Sequence[Value] | None
 ) -> Values:
-    """Return an array with one entry per row; a single column will do."""
+    """Return an array with one entry per row, which may be a single column."""
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):
@@ -361,7 +361,7 @@ def _check_one_per_row(
 def _advise_on_columns(
     box: BlackBox, array: Values, size: int, kind: Answer, classes: Sequence[Value] | None
 ) -> str:
-    """Return what to pass where a model gives one column per class."""
+    """Return advice if a model returns one column per class."""
     if array.ndim != TWO_LABELS or len(array) != size or array.shape[1] < TWO_LABELS:
         return ""
     call = f"np.asarray({call_in_advice(box)})"
@@ -427,15 +427,15 @@ def as_array(values: Sequence[object]) -> Values:
 
 TWO_LABELS = 2
 MIN_CONTINUOUS = 20
-"""So many different numbers are hardly labels."""
+"""Number of distinct values from which on numbers are hardly labels."""
 
 
 def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
-    """Return all labels that can occur: those of the data and those the model knows."""
+    """Return all possible labels: those of the data and those the model knows."""
     own = access.classes
     if own is None or loss.needs not in {"label", "score"}:
         return labels
-    # nothing in common is a mistake in types, such as 1 and "1"; every answer would be an error
+    # no common label is a mistake in types, such as 1 and "1": every answer would be an error
     if labels and not set(labels) & set(own):
         call = "model.predict(x)" if access.box is None else call_in_advice(access.box)
         advice = advise_on_continuous(labels) or advise_on_label(own[-1], labels, call)
@@ -444,11 +444,11 @@ def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
 
 
 def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[Value]) -> Value:
-    """Return the label that a single score belongs to; None where there is no usual one."""
+    """Return the label of a single score; None if there is no usual one."""
     if pos_label is None:
         usual = set(classes) in ({0, 1}, {-1, 1})
         return classes[-1] if usual else None
-    # a stream may bring labels before all of them are known
+    # a stream's labels may not all be known yet
     if labels and classes and not is_among(pos_label, classes):
         msg = (
             f"{param('pos_label')} must be one of the labels {short_repr(list(classes))}, got "
@@ -458,13 +458,13 @@ def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[
     return pos_label
 
 
-def tells_labels(access: Access, labels: Collection[Value]) -> bool:
-    """Return whether all labels are known: one alone does not tell which others exist."""
+def knows_all_labels(access: Access, labels: Collection[Value]) -> bool:
+    """Return whether all labels are known; a single one leaves the others unknown."""
     return access.classes is not None or len(labels) >= TWO_LABELS
 
 
 def check_no_fractions(who: str, predictions: Values, labels: Sequence[Value]) -> None:
-    """Check that predicted labels hold no score, which would pass for another label."""
+    """Check that no predicted label is a score, which would count as a wrong label."""
     if predictions.dtype.kind != "f" or any(isinstance(label, str) for label in labels):
         return
     odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, np.asarray(labels))
@@ -486,7 +486,7 @@ def check_overlap(labels: Sequence[Value], predictions: Values) -> None:
 
 
 def _disjoint_error(labels: Sequence[Value], predictions: str, advice: str) -> DataError:
-    """Return the error of true labels none of which is ever predicted."""
+    """Return the error if no true label is ever predicted."""
     msg = (
         "true labels and predictions have nothing in common: "
         f"{param('y')} has {short_repr(list(labels))}, {predictions}"
@@ -495,7 +495,7 @@ def _disjoint_error(labels: Sequence[Value], predictions: str, advice: str) -> D
 
 
 def advise_on_continuous(labels: Sequence[Value]) -> str:
-    """Return what to do where labels look like a measured quantity; "" where they do not."""
+    """Return advice if labels look like a measured quantity, else an empty text."""
     is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in labels)
     if len(labels) < MIN_CONTINUOUS or not is_number:
         return ""
@@ -506,7 +506,7 @@ def advise_on_continuous(labels: Sequence[Value]) -> str:
 
 
 def find_unpredicted(access: Access, loss: Loss, labels: Sequence[Value]) -> Iterator[str]:
-    """Say which true labels the model cannot predict, as where 1 and 2 stand for 0 and 1."""
+    """Yield warnings on true labels that the model cannot predict, such as 1 and 2 for 0 and 1."""
     own = access.classes
     if own is None or loss.needs not in {"label", "score"}:
         return
@@ -547,7 +547,7 @@ def check_label_types(labels: Iterable[Value], predicted: Iterable[Value], who: 
 
 
 def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
-    """Return the limits of a loss that is the prediction itself, where they are known."""
+    """Return the range of the outcome loss, if known."""
     if loss.range is not None:
         return loss.range
     if pos_label is not None or access.parameter == "y_score":
@@ -560,7 +560,7 @@ def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, 
 
 
 def labels_in(space: SampleSpace) -> list[Value]:
-    """Return the true labels that occur."""
+    """Return the distinct true labels."""
     return [] if space.label is None else list(space.columns[space.label].levels.tolist())
 
 

@@ -55,37 +55,37 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
 class BlackBox(ABC):
-    """Base class of models as an audit asks them, also of your own.
+    """Base class of models that an audit queries, also of your own.
 
-    A subclass needs `answer`. Every other member has a default, which a class attribute, a property
-    or an attribute of the instance replaces.
+    A subclass must define `answer`. Other members have defaults, which class attributes, properties
+    or instance attributes override.
 
     Attributes
     ----------
     name
-        How a report names the model; default: the name of its class.
+        Name of the model in reports; default: the name of its class.
     description
-        How a report describes the model; default: its name.
+        Description of the model in reports; default: its name.
     library
-        The data frame library it wants its points in; None: that of the audit data.
+        Data frame library of the points it receives; None: that of the audit data.
     features
-        The columns it wants, in its order; None: all that the audit gives it.
+        Columns it receives, in order; None: all that the audit provides.
     classes
-        The labels it knows, in the order of its scores; None if it does not say.
+        Class labels in the order of its scores; None if unknown.
     identity
-        A text that tells the model and its version from all others, without secrets. A query log
-        keeps answers under it. None: the model has none.
+        Text that identifies the model and its version, without secrets; a query log stores answers
+        under it. None: the model has none.
     points_per_call
-        How many points one call of `answer` should get; None: all.
+        Maximum number of points per call of `answer`; None: all.
     answers_at_random
-        Whether it answers the same question differently; None: not known.
+        Whether a repeated question can get another answer; None: unknown.
     controls
-        Columns of its own that it receives beside ``features``, with their values, the usual one
-        first: edits of a question that should not matter, as of a prompt. An audit compares
-        sensitive edits with them. Empty: it has none, but any edit may change an answer, which an
-        audit without controls says. None: it needs none.
+        Further columns that it receives, with their values, the usual value first: edits that
+        should not matter, such as of a prompt. An audit compares sensitive edits with them. Empty:
+        there are none, but any edit may change an answer; an audit without controls then says so.
+        None: none are needed.
     is_streaming
-        Whether `stream_answers` yields some answers before all are there.
+        Whether `stream_answers` yields some answers before all have arrived.
 
     Examples
     --------
@@ -103,19 +103,19 @@ class BlackBox(ABC):
 
     @abstractmethod
     def answer(self, points: Any, kind: Answer) -> object:
-        """Return labels, scores or values for a frame of points, one a row.
+        """Return labels, scores or values for a frame of points, one per row.
 
         Parameters
         ----------
         points
             A frame in ``library``, with the columns ``features``.
         kind
-            "label", "score", "value" or "any": what the loss needs.
+            "label", "score", "value" or "any": the kind of answer that the loss needs.
 
         Returns
         -------
         array-like
-            One answer a row; of scores one column per class, in the order of ``classes``.
+            One answer per row; scores have one column per class, in the order of ``classes``.
 
         Examples
         --------
@@ -133,34 +133,34 @@ class BlackBox(ABC):
         points, kind
             As for `answer`.
         check
-            Takes some answers and their number, returns them as the audit uses them. If it raises,
-            no further question is asked, answers under way are still yielded, then the error is
-            raised.
+            Function that takes some answers and their number and returns checked answers. If it
+            raises, no further question is sent, pending answers are still yielded, then the error
+            is raised.
 
         Returns
         -------
         iterator of (rows, answers)
-            Which of the points were answered, and what ``check`` returned.
+            The rows of the answered points, and the checked answers.
 
         Examples
         --------
         >>> list(box.stream_answers(people[:2], "label", lambda answers, count: answers))
         [(range(0, 2), [0, 0])]
         """
-        # no generator: a StopIteration of the model would become Python's own error
+        # not a generator, in which a StopIteration of the model would become a RuntimeError
         size = len(points)
         answers = align_answers(self.name, points, self.answer(points, kind))
         return iter([(range(size), check(answers, size))])
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:  # noqa: ARG002
-        """Return what readers of the answers should know; by default nothing.
+        """Return notes for readers of the answers; none by default.
 
         Parameters
         ----------
         predictions
-            All answers so far, one a row.
+            All answers so far, one per row.
         classes
-            The labels that can occur, in the order of scores.
+            The class labels, in the order of scores.
 
         Returns
         -------
@@ -176,52 +176,52 @@ class BlackBox(ABC):
 
     @overridable
     def name(self) -> str:
-        """How a report names the model."""
+        """Name of the model in reports."""
         return type(self).__name__
 
     @overridable
     def description(self) -> str:
-        """How a report describes the model."""
+        """How reports describe the model."""
         return self.name
 
     @overridable
     def library(self) -> str | None:
-        """Library of the data frames it wants; None: that of the audit data."""
+        """Library of the data frames it receives; None: that of the audit data."""
         return None
 
     @overridable
     def features(self) -> tuple[str, ...] | None:
-        """Columns it wants, in its order; None: all that the audit gives it."""
+        """Columns it receives, in order; None: all that the audit provides."""
         return None
 
     @overridable
     def classes(self) -> Sequence[Value] | None:
-        """Class labels it knows, in the order of its scores; None if it does not say."""
+        """Class labels in the order of its scores; None if unknown."""
         return None
 
     @overridable
     def identity(self) -> str | None:
-        """Text that tells the model and its version from all others; None if it has none."""
+        """Text that identifies the model and its version; None if it has none."""
         return None
 
     @overridable
     def points_per_call(self) -> int | None:
-        """How many points one call of `answer` should get; None: all."""
+        """Maximum number of points per call of `answer`; None: all."""
         return None
 
     @overridable
     def answers_at_random(self) -> bool | None:
-        """Whether it answers the same question differently; None: not known."""
+        """Whether a repeated question can get another answer; None: unknown."""
         return None
 
     @overridable
     def controls(self) -> Mapping[str, Sequence[Value]] | None:
-        """Columns of its own, edits of which should not matter, with their values."""
+        """Further columns, edits of which should not matter, with their values."""
         return None
 
     @overridable
     def is_streaming(self) -> bool:
-        """Whether `stream_answers` yields some answers before all are there."""
+        """Whether `stream_answers` yields some answers before all have arrived."""
         return False
 
 
@@ -229,15 +229,14 @@ class BlackBox(ABC):
 class Estimator(BlackBox):
     """A fitted scikit-learn-like estimator, pipelines included.
 
-    One that was fitted on named columns receives a frame, in ``library``; another receives an
-    array.
+    If fitted on named columns, it receives a frame in ``library``, otherwise an array.
 
     Attributes
     ----------
     model
         The estimator.
     library
-        The data frame library that it wants; None: that of the audit data.
+        Data frame library of the points it receives; None: that of the audit data.
 
     Examples
     --------
@@ -284,7 +283,7 @@ class Estimator(BlackBox):
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns it was fitted on, where it remembers them."""
+        """Columns it was fitted on, if it stores them."""
         names = getattr(self.model, "feature_names_in_", None)
         return None if names is None else tuple(plain_items(names) or (names,))
 
@@ -295,7 +294,7 @@ class Estimator(BlackBox):
         return None if classes is None else plain_items(classes) or [classes]
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return ``predict_proba`` where scores are asked for, else ``predict``.
+        """Return ``predict_proba`` for scores, else ``predict``.
 
         Examples
         --------
@@ -326,13 +325,13 @@ class Estimator(BlackBox):
         raise ModelError(msg + advice)
 
     def call(self, method: str) -> str:
-        """Return how a function of a frame calls the model, for advice."""
+        """Return a call of the model inside a function of a frame, for advice."""
         return f"model.{method}({'np.asarray(x)' if self.features is None else 'x'})"
 
     def _restore_types(self, points: IntoDataFrame) -> IntoDataFrame:
         """Return points with the categories that the model was fitted on."""
         last = self._steps[-1][1] if self._steps else self.model
-        # what earlier steps of a pipeline make of the columns is theirs to know
+        # the last step of a pipeline may receive other columns than the pipeline
         categories = find_categories(last) if last is self.model else {}
         if not categories or self.library != "pandas":
             return points
@@ -350,26 +349,24 @@ def _method_for(kind: Answer) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Function(BlackBox):
-    """A callable that takes a frame of points and returns what the loss needs.
+    """A callable that takes a frame of points and returns answers for the loss.
 
-    That is one label or number a point, or class scores with one column per class in the
-    order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
-    that of the positive label. Columns of a data frame that are named as the classes may be in any
-    order. ``answers_at_random`` says whether the same question gets other
-    answers when it is asked again; None: nothing.
+    It returns one label or number per point, or class scores with one column per class in the order
+    of ``classes`` (default: the sorted labels of the audit data), or one score per point, that of
+    the positive label. Data frame columns named after the classes may be in any order.
 
     Attributes
     ----------
     function
-        Takes a frame, returns one answer a row.
+        Takes a frame, returns one answer per row.
     classes
-        The labels that scores are about.
+        Class labels in the order of scores.
     features
-        The columns it wants; None: all that the audit gives it.
+        Columns it receives, in order; None: all that the audit provides.
     library
-        The data frame library it wants; None: that of the audit data.
+        Data frame library of the points it receives; None: that of the audit data.
     answers_at_random
-        Whether it answers the same question differently; None: not known.
+        Whether a repeated question can get another answer; None: unknown.
 
     Examples
     --------
@@ -412,19 +409,19 @@ def as_black_box(model: object, classes: Sequence[Value] | None = None) -> Black
     ----------
     model
         An estimator with ``predict`` or ``predict_proba``, a callable, or a black box, which is
-        returned as it is.
+        returned unchanged.
     classes
-        The labels that scores are about, where the model does not say.
+        Class labels in the order of scores, if the model does not provide them.
 
     Returns
     -------
     BlackBox
-        What an audit asks.
+        The black box that an audit queries.
 
     Raises
     ------
     InputError
-        If it can be asked in no known way.
+        If ``model`` is none of these.
 
     Examples
     --------
@@ -459,25 +456,25 @@ def as_black_box(model: object, classes: Sequence[Value] | None = None) -> Black
 
 
 def named(model: object, identity: str) -> Named:
-    """Name a model, so that a query log knows its answers from those of others.
+    """Give a model an identity, under which a query log stores its answers.
 
     Parameters
     ----------
     model
         A model as `audit` takes it.
     identity
-        A name with a version, as in "claims model 2026-11". Whoever gives the same name vouches
-        that it is the same system, which would give the same answers.
+        A name with a version, such as "claims model 2026-11". Give the same name only to the same
+        system: its stored answers are reused.
 
     Returns
     -------
     Named
-        The same model, with an ``identity``.
+        The model, with an ``identity``.
 
     Raises
     ------
     InputError
-        If the name is no text.
+        If the name is not text.
 
     Examples
     --------
@@ -494,7 +491,7 @@ def named(model: object, identity: str) -> Named:
 
 @dataclass(frozen=True, eq=False)
 class Wrapper(BlackBox):
-    """A black box around another one, to which it passes everything on."""
+    """A black box that delegates everything to an inner one."""
 
     box: BlackBox
 
@@ -509,42 +506,42 @@ class Wrapper(BlackBox):
         return self.box.stream_answers(points, kind, check)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return notes for readers of the answers."""
         return self.box.notes_on(predictions, classes)
 
     @overridable
     def name(self) -> str:
-        """How a report names the model."""
+        """Name of the model in reports."""
         return self.box.name
 
     @overridable
     def description(self) -> str:
-        """How a report describes the model."""
+        """How reports describe the model."""
         return self.box.description
 
     @overridable
     def library(self) -> str | None:
-        """Library of the data frames that the model wants."""
+        """Library of the data frames that the model receives."""
         return self.box.library
 
     @overridable
     def features(self) -> tuple[str, ...] | None:
-        """Columns that the model wants."""
+        """Columns that the model receives."""
         return self.box.features
 
     @overridable
     def classes(self) -> Sequence[Value] | None:
-        """Class labels that the model knows."""
+        """Class labels of the model."""
         return self.box.classes
 
     @overridable
     def identity(self) -> str | None:
-        """Text that tells the model from others."""
+        """Text that identifies the model."""
         return self.box.identity
 
     @overridable
     def points_per_call(self) -> int | None:
-        """How many points one call should get."""
+        """Maximum number of points per call."""
         return self.box.points_per_call
 
     @overridable
@@ -554,12 +551,12 @@ class Wrapper(BlackBox):
 
     @overridable
     def controls(self) -> Mapping[str, Sequence[Value]] | None:
-        """Columns of the model's own, edits of which should not matter."""
+        """Further columns of the model, edits of which should not matter."""
         return self.box.controls
 
     @overridable
     def is_streaming(self) -> bool:
-        """Whether answers arrive one after the other."""
+        """Whether answers arrive in parts."""
         return self.box.is_streaming
 
 
@@ -572,13 +569,13 @@ def layers(box: BlackBox | None) -> Iterator[BlackBox]:
 
 
 def model_phrase(box: BlackBox) -> str:
-    """Return how error messages name a model: a pipeline is more than its last step."""
+    """Return the model's name for error messages, which mark a pipeline."""
     is_pipeline = any(isinstance(one, Estimator) and one.is_pipeline for one in layers(box))
     return f"the pipeline ending in {box.name}" if is_pipeline else f"the model {box.name}"
 
 
 def has_notes(box: BlackBox) -> bool:
-    """Return whether a black box may have something to say of its answers."""
+    """Return whether a black box may have notes on its answers."""
     silent = (BlackBox.notes_on, Wrapper.notes_on)
     return any(type(layer).notes_on not in silent for layer in layers(box))
 
@@ -588,7 +585,7 @@ NAME_IT = "give it one: fairtransport.access.named(model, 'a name with a version
 
 @dataclass(frozen=True, eq=False)
 class Named(Wrapper):
-    """A black box under a name that its user vouches for: one name, one system, one version."""
+    """A black box under a name that its user vouches for."""
 
     own_name: str
 
@@ -605,7 +602,7 @@ class Named(Wrapper):
 
 @dataclass(frozen=True, eq=False)
 class CheckedBox(Wrapper):
-    """A black box whose description of itself was checked."""
+    """A black box whose properties were checked."""
 
     name: str
     description: str
@@ -615,7 +612,7 @@ class CheckedBox(Wrapper):
 
 
 def check_box(box: BlackBox) -> CheckedBox:
-    """Check what a black box says of itself, once, before anything is built on it."""
+    """Check the properties of a black box once, before they are used."""
     name: object = box.name
     if not isinstance(name, str):
         msg = f"the model must have text as its name, got {short_repr(name)}"
@@ -643,7 +640,7 @@ def check_box(box: BlackBox) -> CheckedBox:
 
 
 def _check_controls(controls: object, features: Sequence[str], name: str) -> None:
-    """Check that a model's own controls are columns beside its features, of several values."""
+    """Check that a model's controls are no features, and have several values."""
     rule = f"the model {name} must have controls that map new columns to two values or more"
     if controls is None:
         return
@@ -682,7 +679,7 @@ def plain_items(values: object) -> list[Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class Access:
-    """Where predictions come from: a model, or what was passed as the argument ``parameter``."""
+    """Source of predictions: a model, or the values passed as ``parameter``."""
 
     parameter: str
     box: BlackBox | None = None
@@ -690,42 +687,42 @@ class Access:
 
     @property
     def name(self) -> str:
-        """How a report names what was audited."""
+        """Name of the audited predictions in reports."""
         return "given predictions" if self.box is None else self.box.description
 
     @property
     def who(self) -> str:
-        """How error messages name the source of the predictions."""
+        """Source of the predictions in error messages."""
         return f"{param(self.parameter)}" if self.box is None else model_phrase(self.box)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return notes for readers of the answers."""
         return () if self.box is None else self.box.notes_on(predictions, classes)
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns that the model asks for by name."""
+        """Columns that the model requires by name."""
         return None if self.box is None else self.box.features
 
     @property
     def answers_at_random(self) -> bool | None:
-        """Whether the model says that its answers are random, or fixed; None: it says neither."""
+        """Whether the model declares random or fixed answers; None: neither."""
         answer = None if self.box is None else self.box.answers_at_random
         return None if answer is None else bool(answer)
 
     @property
     def classes(self) -> Sequence[Value] | None:
-        """The labels the model knows; None if it does not say or there is none."""
+        """Class labels of the model; None if unknown or without a model."""
         return None if self.box is None else self.box.classes
 
     @property
     def controls(self) -> Mapping[str, Sequence[Value]] | None:
-        """Columns of the model's own, edits of which should not matter; None: it needs none."""
+        """Further columns of the model, edits of which should not matter; None: none needed."""
         return None if self.box is None else self.box.controls
 
 
 def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) -> Access:
-    """Return where predictions come from, if the loss can be computed from them."""
+    """Return the source of predictions, if the loss can be computed from them."""
     ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
     passed = [name for name, value in ways.items() if value is not None]
     if len(passed) != 1:
@@ -755,7 +752,7 @@ def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) ->
 
 
 def _access_model(model: object, loss: Loss) -> Access:
-    """Return the access to a model, whose own properties may fail."""
+    """Return the access to a model, whose properties may fail."""
     try:
         access = Access("model", box=check_box(as_black_box(model)))
         for layer in layers(access.box):
@@ -763,7 +760,7 @@ def _access_model(model: object, loss: Loss) -> Access:
                 layer.check_method(loss.needs)
     except (FairtransportError, MemoryError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # even what ends a program
+    except BaseException as error:  # even SystemExit
         msg = (
             f"the model of class {type(model).__name__} failed when its attributes were read: "
             f"{describe_error(error)}"
@@ -773,7 +770,7 @@ def _access_model(model: object, loss: Loss) -> Access:
 
 
 def align_answers(name: str, points: object, answers: object) -> object:
-    """Return answers in the order of the points, by the index that pandas answers have."""
+    """Return answers in the order of the points, matched by a pandas index."""
     if isinstance(answers, np.ndarray | list | tuple):
         return answers
     import narwhals as nw
@@ -783,7 +780,7 @@ def align_answers(name: str, points: object, answers: object) -> object:
     if not isinstance(frame, nw.DataFrame) or not isinstance(table, nw.DataFrame | nw.Series):
         return answers
     own, other = nw.maybe_get_index(frame), nw.maybe_get_index(table)
-    # as many as there are points or not is for the check of the answers to say
+    # the number of answers is checked later
     if own is None or other is None or len(own) != len(other) or own.equals(other):
         return answers
     if not other.is_unique or not own.isin(other).all():
@@ -801,9 +798,9 @@ def align_answers(name: str, points: object, answers: object) -> object:
 def find_identity(box: BlackBox) -> str:
     """Return the identity of a black box; raise if it has none.
 
-    A box that has one (endpoints, prompts, files) is believed. The identity of an estimator is the
-    hash of its content with the versions of the packages that its code is from. An estimator with
-    code from elsewhere, whose changes no hash would show, has none; neither has a callable.
+    Endpoints, prompts and files have their own. The identity of an estimator is the hash of its
+    content with the versions of the packages of its code. Callables have none; nor have estimators
+    with other code, whose changes no hash would show.
     """
     identity = "" if box.identity is None else str(box.identity)
     if identity.strip():
@@ -828,7 +825,7 @@ def _hash_estimator(box: Estimator) -> str:
         digest = joblib.hash(box.model, hash_name="sha1")
     except (MemoryError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # even what ends a program
+    except BaseException as error:  # even SystemExit
         msg = (
             f"{param('queries.log')} needs a model with an identity, and {box.name} cannot be "
             "hashed "
@@ -839,7 +836,7 @@ def _hash_estimator(box: Estimator) -> str:
 
 
 def _list_packages(box: Estimator, content: bytes) -> list[str]:
-    """Return the packages and versions that a pickled model takes its code from."""
+    """Return the packages, with versions, of the code in a pickled model."""
     import sys
     from pickletools import genops
 
@@ -874,7 +871,7 @@ def find_categories(model: object) -> dict[int, list[Value]]:
     levels = getattr(booster, "pandas_categorical", None)
     if not levels or not hasattr(booster, "model_to_string"):
         return {}
-    # the parameters are told whatever the number of trees
+    # the parameters do not depend on the number of trees
     match = CATEGORICAL.search(booster.model_to_string(num_iteration=1))
     places = [] if match is None else [int(place) for place in match[1].split(",")]
     return dict(zip(places, levels, strict=True)) if len(places) == len(levels) else {}

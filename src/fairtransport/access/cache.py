@@ -1,4 +1,4 @@
-"""A black box that several audits ask, each question once over all of them."""
+"""A cache of a model's answers, shared by several audits."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _Key: TypeAlias = tuple[object, ...]
-"""What tells answers apart: the kind of answer, and the columns."""
+"""What distinguishes answers: the kind of answer, and the columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class CachedModel(Wrapper):
-    """A model that is asked about a point once, whichever audit asks first.
+    """A model whose answers are cached, so that several audits query each point once.
 
-    Answers are cached as they came, so that each audit checks them by its own rules.
+    Answers are cached unchecked, as each audit checks them by its own rules.
     """
 
     _rows: dict[_Key, dict[Question, int]] = field(default_factory=dict, init=False)
@@ -49,16 +49,16 @@ class CachedModel(Wrapper):
 
     @property
     def queried(self) -> int:
-        """How many questions the model was asked."""
+        """Number of questions sent to the model."""
         return sum(map(len, self._answers.values()))
 
     @cached_property
     def second(self) -> CachedModel:
-        """The same model, asked a second time about a point, whichever audit asks first."""
+        """The same model with a second cache, for repeated questions."""
         return CachedModel(self.box)
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return the model's answers, asking it only about points that are new."""
+        """Return the model's answers, querying it only about new points."""
         key, questions = self._read_questions(points, kind)
         new = self._find_new(key, questions)
         if new:
@@ -66,7 +66,7 @@ class CachedModel(Wrapper):
             answer = align_answers(self.name, new_points, self.box.answer(new_points, kind))
             answers = np.asarray(answer)
             if answers.ndim == 0 or len(answers) != len(new) or np.ma.is_masked(answer):
-                return answer  # whoever asked rejects it
+                return answer  # the caller rejects it
             self._store(key, [questions[row] for row in new], answer)
         return self._look_up(key, questions)
 
@@ -91,7 +91,7 @@ class CachedModel(Wrapper):
             return
 
         def check_and_keep(answer: object, count: int) -> tuple[T, object]:
-            """Return answers as they are used, and as they came, to be stored."""
+            """Return the checked answers, and the raw ones to be stored."""
             return check(answer, count), answer
 
         stream = self.box.stream_answers(
@@ -103,7 +103,7 @@ class CachedModel(Wrapper):
             yield rows, result
 
     def _read_questions(self, points: IntoDataFrame, kind: Answer) -> tuple[_Key, list[Question]]:
-        """Return what tells the answers apart, and the question at each point."""
+        """Return the key of the answers, and the question at each point."""
         import narwhals as nw
 
         frame = nw.from_native(points, eager_only=True)
@@ -111,12 +111,12 @@ class CachedModel(Wrapper):
         return (_kind_of_answer(self.box, kind), *frame.columns), questions
 
     def _find_new(self, key: _Key, questions: list[Question]) -> list[int]:
-        """Return the rows of questions that were not asked yet."""
+        """Return the rows of new questions."""
         rows = self._rows.setdefault(key, {})
         return [row for row, question in enumerate(questions) if question not in rows]
 
     def _store(self, key: _Key, questions: list[Question], answer: object) -> None:
-        """Store answers as they came, and the row of each question's answer."""
+        """Store raw answers, and the row of each question's answer."""
         answers, names = np.asarray(answer), column_names(answer)
         if self._columns.setdefault(key, names) != names:
             msg = (
@@ -132,7 +132,7 @@ class CachedModel(Wrapper):
         )
 
     def _look_up(self, key: _Key, questions: list[Question]) -> Values | pd.DataFrame:
-        """Return the stored answers to questions, with the names that columns had."""
+        """Return the stored answers to questions, with their column names."""
         rows, names = self._rows[key], self._columns[key]
         answers = self._answers[key][[rows[question] for question in questions]]
         if names is None:
@@ -143,27 +143,27 @@ class CachedModel(Wrapper):
 
 
 def cached(model: object) -> CachedModel:
-    """Return a model as `audit` takes it with a cache of its answers."""
+    """Return a model with a cache of its answers."""
     return CachedModel(as_black_box(model))
 
 
 def _take_rows(points: IntoDataFrame, rows: list[int], size: int) -> IntoDataFrame:
-    """Return some of the points, or all as they are."""
+    """Return some of the points; all of them unchanged."""
     import narwhals as nw
 
     if len(rows) == size:
         return points
-    # numbered anew, as all points are: a model may answer with a new series
+    # renumbered, like all points: a model may answer with a new series
     return nw.maybe_reset_index(nw.from_native(points, eager_only=True)[rows]).to_native()
 
 
 def _without_nan(value: Value) -> Value:
-    """Return None for NaN, which differs from itself: a missing value is one question."""
+    """Return None for NaN, so that missing values are equal."""
     return None if value != value else value  # noqa: PLR0124
 
 
 def _kind_of_answer(box: BlackBox, kind: Answer) -> str:
-    """Return one word for kinds that a function or an estimator answers alike."""
+    """Return one kind for all kinds with the same answers from a function or estimator."""
     if isinstance(box, Function):
         return "any"
     if isinstance(box, Estimator):
@@ -172,8 +172,8 @@ def _kind_of_answer(box: BlackBox, kind: Answer) -> str:
 
 
 def _concatenate(first: Values, second: Values) -> Values:
-    """Return answers one after the other; text and numbers stay what they are."""
+    """Concatenate answers without converting numbers to text."""
     if first.dtype.kind != second.dtype.kind:
-        # NumPy would make text of numbers, and 1 and "1" are different labels
+        # NumPy would make text of numbers, but 1 and "1" are different labels
         first, second = first.astype(object), second.astype(object)
     return np.concatenate([first, second])

@@ -49,11 +49,11 @@ class Endpoint(BlackBox):
     @property
     @abstractmethod
     def protocol(self) -> str:
-        """What the endpoint speaks."""
+        """Name of the protocol."""
 
     @abstractmethod
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
-        """Return the answers to one batch, one a point."""
+        """Return the answers to one batch, one per point."""
 
     @property
     def name(self) -> str:
@@ -62,27 +62,27 @@ class Endpoint(BlackBox):
 
     @property
     def description(self) -> str:
-        """What it speaks and where it is."""
+        """Protocol and address."""
         return f"{self.protocol} endpoint at {self.client.address}"
 
     @property
     def identity(self) -> str:
-        """What tells this model from others, as far as the endpoint says."""
+        """Identity of the model, as far as the endpoint reveals it."""
         return f"{self.protocol} {self.client.address}"
 
     @property
     def batch_size(self) -> int:
-        """How many points go into one request."""
+        """Number of points per request."""
         return self.client.limits.batch_size
 
     @property
     def points_per_call(self) -> int:
-        """How many points are under way at once."""
+        """Number of points in parallel requests."""
         return self.batch_size * self.client.limits.at_a_time
 
     @property
     def is_streaming(self) -> bool:
-        """Answers arrive request by request."""
+        """Whether answers arrive in parts: one per request."""
         return True
 
     def stream_answers(
@@ -95,7 +95,7 @@ class Endpoint(BlackBox):
         ]
 
         def ask_part(part: range) -> T:
-            """Return what is read of one batch's answers, of which there must be one a point."""
+            """Return the checked answers to one batch, one per point."""
             answers = self.ask(points.iloc[part.start : part.stop], kind)
             if len(answers) != len(part):
                 msg = (
@@ -128,9 +128,9 @@ def ask_in_parallel(
 ) -> Iterator[tuple[int, Result]]:
     """Yield the index and result of each part as it arrives, ``at_a_time`` in parallel.
 
-    A part counts as under way until the caller has taken its result and asks for the next, so that
-    at most ``at_a_time`` results are lost when the program is killed. When one part fails no
-    further part is started; those under way are still yielded, then the error is raised.
+    A part is pending until the caller has taken its result and requests the next one, so that a
+    killed program loses at most ``at_a_time`` results. After a failure no further part is started;
+    pending parts are still yielded, then the error is raised.
     """
     if min(len(parts), at_a_time) == 1:
         yield from ((index, ask(part)) for index, part in enumerate(parts))
@@ -141,7 +141,7 @@ def ask_in_parallel(
     active = min(at_a_time, len(parts))
     for first_task in islice(waiting, active):
         tasks.put(first_task)
-    # threads that wait for an answer must not keep an interrupted program from ending
+    # daemons: threads that wait for answers must not keep an interrupted program alive
     workers = [Thread(target=_work, args=(ask, tasks, results), daemon=True) for _ in range(active)]
     for worker in workers:
         worker.start()
@@ -169,7 +169,7 @@ def _work(
     ask: Callable[[Part], Result], tasks: Queue[tuple[int, Part] | None],
     results: Queue[tuple[int, Result] | BaseException],
 ) -> None:  # fmt: skip
-    """Ask about parts from a queue until it holds None."""
+    """Process parts from a queue until it holds None."""
     while (task := tasks.get()) is not None:
         try:
             results.put((task[0], ask(task[1])))
@@ -195,48 +195,48 @@ def connect(
     Parameters
     ----------
     url
-        The address: of a server, of MLflow's ``/invocations``, or of a model under
-        ``/v2/models/``. It holds no user name, password or key.
+        Address of a server, of MLflow's ``/invocations``, or of a model under ``/v2/models/``,
+        without user name, password or key.
     protocol
-        "mlflow" or "open-inference"; default: recognised by the address or by asking.
+        "mlflow" or "open-inference"; default: detected from the address or by a request.
     model
-        What an Open Inference server calls the model, where the address does not say.
+        Name of the model on an Open Inference server, if it is not in the address.
     features
-        The columns the model takes, in its order; default: those the server names, or all that
-        the audit gives.
+        Columns the model receives, in order; default: those the server declares, or all that the
+        audit provides.
     classes
-        The labels in the order of the model's scores; default: those of the audit data, sorted.
+        Class labels in the order of scores; default: the sorted labels of the audit data.
     outputs
-        The names of an Open Inference model's outputs, as in ``{"score": "probabilities"}``,
-        where they are not to be guessed from their types.
+        Names of an Open Inference model's outputs, such as ``{"score": "probabilities"}``, if their
+        types do not identify them.
     token_variable
-        The environment variable that holds a token; default: FAIRTRANSPORT_TOKEN where it is
-        set. The token is sent as a bearer token, over https or to this machine alone.
+        Environment variable with a bearer token, which is sent over https or to this machine only;
+        default: FAIRTRANSPORT_TOKEN, if set.
     batch_size
-        How many points go into one request.
+        Number of points per request.
     at_a_time
-        How many requests are under way at once.
+        Number of parallel requests.
     timeout
-        Seconds to wait for an answer.
+        Time-out of an answer in seconds.
     retries
-        How often a request is sent again after a time-out, a lost connection, or a status that
-        says that it is worth while. Waits double; a Retry-After is honoured up to two minutes.
+        Number of retries after a time-out, a lost connection or a temporary error status. Waits
+        double; a Retry-After is honoured up to two minutes.
     max_answer
-        How many bytes an answer may have.
+        Maximum size of an answer in bytes.
 
     Returns
     -------
     BlackBox
-        What `audit` takes as its ``model``; it is asked when the audit needs an answer.
+        The ``model`` for `audit`, which queries it.
 
     Raises
     ------
     InputError
-        If a setting breaks its rule, such as an address of no known kind.
+        If a setting is invalid, such as an address of unknown kind.
 
     Examples
     --------
-    Nobody is asked before the audit; what goes wrong then is a `ModelError`.
+    This address needs no request before the audit, which raises a `ModelError` on failure.
 
     >>> import fairtransport as ft
     >>> box = ft.access.connect("http://127.0.0.1:9/invocations", features=["sex"], timeout=5)
@@ -336,11 +336,11 @@ PATH = "/invocations"
 
 @dataclass(frozen=True, eq=False)
 class Invocations(Endpoint):
-    """A model that MLflow serves; it answers with whatever its ``predict`` returns."""
+    """A model that MLflow serves; it answers with the output of its ``predict``."""
 
     @property
     def protocol(self) -> str:
-        """What the endpoint speaks."""
+        """Name of the protocol."""
         return "MLflow"
 
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
@@ -354,7 +354,7 @@ class Invocations(Endpoint):
             raise self.wrong_answer(kind, document)
         answers = [_only_value(prediction) for prediction in predictions]
         if kind == "score" and _are_labels(answers):
-            # whole numbers would pass for the scores 0 and 1
+            # integers would pass for the scores 0 and 1
             hint = "a label; models logged with pyfunc_predict_fn='predict_proba' give scores"
             msg = f"{self.client} must give scores, got {short_repr(answers[0], 20)}, {hint}"
             raise ModelError(msg)
@@ -369,7 +369,7 @@ def _only_value(prediction: object) -> object:
 
 
 def _are_labels(answers: list[object]) -> bool:
-    """Return whether no answer is a number with a fraction or a row of them."""
+    """Return whether no answer is a fraction or a row of fractions."""
     return all(not isinstance(answer, float | list) for answer in answers)
 
 
@@ -378,15 +378,15 @@ TYPES = {
     "UINT16": "u2", "UINT32": "u4", "UINT64": "u8", "FP16": "f2", "FP32": "f4", "FP64": "f8",
     "BYTES": "O",
 }  # fmt: skip
-"""The types of tensors in numpy's words."""
+"""NumPy dtypes of tensor types."""
 OF_VALUES = {str: "BYTES", bool: "BOOL", int: "INT64", float: "FP64"}
-"""The types of columns of which a server says nothing."""
+"""Tensor types of columns that a server does not declare."""
 USUAL = {"score": "predict_proba"}
-"""The output to ask for where a server does not list any."""
+"""Output to request if a server does not list any."""
 
 
 class Tensor(TypedDict, total=False):
-    """A tensor as the protocol writes it; what a server tells of its own has no data."""
+    """A tensor of the protocol; in a server's metadata it has no data."""
 
     name: str
     datatype: str
@@ -407,12 +407,12 @@ class OpenInference(Endpoint):
 
     @property
     def protocol(self) -> str:
-        """What the endpoint speaks."""
+        """Name of the protocol."""
         return "Open Inference v2"
 
     @property
     def identity(self) -> str:
-        """What tells this model from others, as far as the endpoint says."""
+        """Identity of the model, as far as the endpoint reveals it."""
         return f"{super().identity} {self.served} {sorted(self.output_names.items())}"
 
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
@@ -439,7 +439,7 @@ class OpenInference(Endpoint):
         return isinstance(shape, list) and len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
 
     def _table(self, points: pd.DataFrame) -> list[Tensor]:
-        """Return all columns as one tensor; none where the model takes one a column."""
+        """Return all columns as one tensor; empty if the model takes one per column."""
         if not self.takes_a_table:
             return []
         (tensor,) = self.inputs
@@ -449,7 +449,7 @@ class OpenInference(Endpoint):
         return [{**_head(tensor["name"], str(tensor.get("datatype")), shape), "data": data}]
 
     def _columns(self, points: pd.DataFrame) -> list[Tensor]:
-        """Return each column as a tensor, of the type that the server declares or a guessed one.
+        """Return each column as a tensor, of the declared type or a guessed one.
 
         Some servers take (n,) tensors and some (n, 1): the declared shape decides, else (n, 1).
         """
@@ -484,7 +484,7 @@ class OpenInference(Endpoint):
         return str(((likely if kind == "score" else []) or candidates)[0].get("name"))
 
     def _answers(self, output: Tensor, size: int, kind: Answer) -> list[object]:
-        """Return an output's data as one answer a point."""
+        """Return an output's data as one answer per point."""
         data, shape = output.get("data"), output.get("shape")
         if kind == "score" and not str(output.get("datatype")).startswith(("FP", "BF")):
             raise self.wrong_answer(kind, data)

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 AGAIN = (408, 425, 429, 500, 502, 503, 504)
-"""The statuses after which the same request is sent again."""
+"""HTTP statuses after which a request is retried."""
 MAX_WAIT_SECONDS = 120
-"""Seconds that a server can make us wait before it is asked again."""
+"""Maximum seconds that a server can request before a retry."""
 FIRST_WAIT_SECONDS = 0.25
-"""Seconds before the first further try but one; each wait is twice as long as the one before."""
+"""Seconds before the second retry; each wait is twice the one before."""
 PIECE = 1 << 16
 FILTERED = b"content_filter"
-"""What servers say where a filter found something in the question."""
+"""Error code of servers whose content filter rejected the question."""
 OK, REDIRECT, REFUSED = 200, 300, 400
 
 
@@ -51,7 +51,7 @@ class RefusedError(ModelError):
 
 @dataclass(frozen=True)
 class Limits:
-    """How an endpoint is asked; see `connect`."""
+    """Limits of requests to an endpoint; see `connect`."""
 
     batch_size: int = 100
     at_a_time: int = 4
@@ -68,14 +68,14 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Client:
-    """Sends documents to the paths of one host and reads documents back; follows no redirect."""
+    """Exchanges JSON documents with the paths of one host; follows no redirects."""
 
     address: Address
     limits: Limits
     token: Token
 
     def post(self, path: str, document: object) -> object:
-        """Return the document that answers another one."""
+        """Send a document and return the answer."""
         status, content = self._send("POST", path, json.dumps(document, allow_nan=False))
         if status >= REDIRECT:
             reply = " ".join(content.decode(errors="replace").split())
@@ -86,7 +86,7 @@ class Client:
         return self._read(content)
 
     def get(self, path: str) -> object:
-        """Return the document at a path; None if there is none."""
+        """Return the document at a path; None if it does not exist."""
         status, content = self._send("GET", path)
         try:
             return self._read(content) if status == OK else None
@@ -117,8 +117,8 @@ class Client:
     def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
         """Return the status and the content of a response, after retries.
 
-        urllib3 repeats requests that fail before an answer begins; one that breaks off in the
-        middle is repeated here, from the same number of tries.
+        urllib3 retries requests that fail before an answer begins; answers that break off are
+        retried here, from the same budget.
         """
         from urllib3.exceptions import HTTPError, MaxRetryError
 
@@ -133,8 +133,7 @@ class Client:
                 try:
                     return response.status, self.token.removed(self._content(response))
                 except HTTPError as error:
-                    # tries already spent on statuses count: a server that breaks off while
-                    # answering gets no more
+                    # retries already spent on statuses count, too
                     budget = response.retries or retries
                     retries = budget.increment(method, target, error=error)
                     retries.sleep()
@@ -158,7 +157,7 @@ class Client:
             deadline.cancel()
             if not deadline.is_missed:
                 raise
-        # what is cut off may look as if it had ended
+        # a truncated answer may look complete
         if deadline.is_missed:
             response.close()
             msg = f"the answer took longer than {param('timeout')}"
@@ -185,7 +184,7 @@ class Client:
             yield piece
 
     def _check_redirect(self, response: BaseHTTPResponse) -> None:
-        """Check that a response is no redirect: a token would go along."""
+        """Check that a response is no redirect, which would pass on the token."""
         if REDIRECT <= response.status < REFUSED:
             from urllib.parse import urlsplit
 
@@ -200,7 +199,7 @@ class Client:
 
     @property
     def _headers(self) -> dict[str, str]:
-        """What goes with every request; answers are asked for uncompressed."""
+        """Headers of every request, which ask for uncompressed answers."""
         return {
             "Accept": "application/json", "Accept-Encoding": "identity",
             "Content-Type": "application/json", "User-Agent": "fairtransport", **self.token.headers,
@@ -208,7 +207,7 @@ class Client:
 
     @cached_property
     def _retries(self) -> Retry:
-        """When a request is sent again, and after how long."""
+        """Retry policy of requests."""
         from urllib3.util import Retry
 
         return Retry(
@@ -219,7 +218,7 @@ class Client:
 
     @cached_property
     def _pool(self) -> PoolManager:
-        """The connections, certificates checked against the system's own."""
+        """Connection pool that checks certificates against the system's."""
         import ssl
 
         try:
@@ -227,9 +226,9 @@ class Client:
         except ImportError as error:
             msg = "endpoints need the package urllib3: pip install 'fairtransport[http]'"
             raise ModelError(msg) from error
-        # a model may think for long; a host that is there takes a connection at once
+        # models may be slow, but a live host accepts connections at once
         waits = Timeout(connect=min(self.limits.timeout, 10.0), read=self.limits.timeout)
-        # certificates are many, and reading them takes longer than an answer from this machine
+        # reading the system's certificates takes longer than a local answer
         context = ssl.create_default_context() if self.address.scheme == "https" else None
         pool = PoolManager(maxsize=self.limits.at_a_time, timeout=waits, ssl_context=context)
         pool.pool_classes_by_scheme = bounded_pools(self.limits.timeout)
@@ -237,9 +236,9 @@ class Client:
 
 
 class Deadline:
-    """Shuts a socket when its time is over, unless it is cancelled.
+    """Shuts a socket after a time limit, unless cancelled.
 
-    A read times out only if nothing comes at all: a byte a second would last for ever.
+    A read times out only if nothing arrives: a byte per second would last for ever.
     """
 
     def __init__(self, sock: Any, seconds: float) -> None:
@@ -260,7 +259,7 @@ class Deadline:
 
 
 def bounded_pools(seconds: float) -> dict[str, Any]:
-    """Return pools of connections that wait so long for the headers of an answer, and its rest."""
+    """Return connection pools that limit the seconds for headers and for content."""
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
     class Bounded:
@@ -271,13 +270,13 @@ def bounded_pools(seconds: float) -> dict[str, Any]:
         def getresponse(self) -> Any:
             """Return the response once its headers are there."""
             connection: Any = self
-            sock = connection.sock  # the connection forgets it where it is not used again
+            sock = connection.sock  # the connection drops it if it is not reused
             deadline, response = Deadline(sock, seconds), None
             try:
                 response = super().getresponse()  # type: ignore[misc]
             finally:
                 deadline.cancel()
-                # headers that were cut off are read as if they had ended
+                # truncated headers are read as complete
                 if deadline.is_missed:
                     if response is not None:
                         response.close()
@@ -287,7 +286,7 @@ def bounded_pools(seconds: float) -> dict[str, Any]:
             return response
 
     class BoundedPool:
-        """A pool into which connections come back when an answer is read, also by urllib3."""
+        """A pool that cancels the deadline of a connection that is returned."""
 
         def _put_conn(self, connection: Any) -> None:
             if hasattr(connection, "deadline"):
@@ -302,11 +301,11 @@ def bounded_pools(seconds: float) -> dict[str, Any]:
 
 
 TOKEN = "FAIRTRANSPORT_TOKEN"  # noqa: S105 - the name of a variable
-"""The environment variable that holds the token, where no other is named."""
+"""Default environment variable of the token."""
 PUBLIC = frozenset({"api-version"})
-"""Parameters of addresses that are no secrets."""
+"""Query parameters that are no secrets."""
 MIN_TOKEN_LENGTH = 8
-"""Signs that a token has at least."""
+"""Minimum number of characters of a token."""
 PORTS = {"http": 80, "https": 443}
 
 
@@ -325,7 +324,7 @@ class Address:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port; the usual port goes without saying."""
+        """Scheme, host and port, unless it is the default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}" + (
             "" if self.port == PORTS[self.scheme] else f":{self.port}"
@@ -333,12 +332,12 @@ class Address:
 
     @property
     def target(self) -> str:
-        """What a request asks this host for."""
+        """Path and query of a request."""
         return self.path + (f"?{self.query}" if self.query else "")
 
     @property
     def is_safe(self) -> bool:
-        """Whether nobody can read along: encrypted, or on this machine."""
+        """Whether nobody can eavesdrop: encrypted, or on this machine."""
         try:
             is_here = ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -346,16 +345,16 @@ class Address:
         return self.scheme == "https" or is_here
 
     def at(self, path: str) -> Address:
-        """Return another path of the same host."""
+        """Return the address of another path of the same host."""
         return replace(self, path=path)
 
 
 def as_address(url: object) -> Address:
-    """Return the address behind a URL; one with secrets is an error that hides them."""
+    """Return the address of a URL; errors hide any secrets in it."""
     try:
         parts = urlsplit(url) if isinstance(url, str) else SplitResult("", "", "", "", "")
         port = parts.port or PORTS.get(parts.scheme, 0)
-    except ValueError:  # a port that is none, half an IPv6 address
+    except ValueError:  # an invalid port or IPv6 address
         parts, port = SplitResult("", "", "", "", ""), 0
     if parts.username is not None or parts.password is not None or "@" in parts.netloc:
         msg = (
@@ -417,7 +416,7 @@ def as_token(variable: str | None, address: Address) -> Token:
         raise InputError(msg)
     is_plain = token.value.isascii() and token.value.isprintable()
     if token.value and not (is_plain and len(token.value) >= MIN_TOKEN_LENGTH):
-        # a short one would be found in answers, too, and removed from them
+        # a short one would also occur in answers, and be removed from them
         msg = (
             f"the token in {token.variable} must be {MIN_TOKEN_LENGTH} or more printable ASCII "
             "signs"

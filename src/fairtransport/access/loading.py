@@ -1,4 +1,4 @@
-"""load(): the model at a path or an address, by the kinds of places that are registered here."""
+"""load(): models from paths or addresses, by the kinds registered here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fairtransport.access.query_log import read_query_log
 from fairtransport.errors import InputError, param
 
 Open: TypeAlias = Callable[[str, Permissions], BlackBox]
-"""Makes a black box of a place, as it was typed, with what its user allows."""
+"""Opens the black box at a path or address, with its user's permissions."""
 
 PLACES: dict[str, Open] = {
     ".skops": read_skops,
@@ -28,7 +28,7 @@ PLACES: dict[str, Open] = {
     "http:": open_address,
     "https:": open_address,
 }
-"""How models are opened, by how a file ends (".skops") or an address begins ("http:")."""
+"""Openers of models, by file ending (".skops") or scheme of an address ("http:")."""
 
 
 def load(
@@ -41,29 +41,28 @@ def load(
     ----------
     path
         A skops file (.skops), an ONNX file (.onnx), a pickle (.pkl, .pickle, .joblib), an MLflow
-        folder (one with a file MLmodel in it), a query log (.sqlite), whose answers stand for the
-        system that gave them, or an address (http:, https:), for which `connect` has more
-        settings.
+        folder (one with a file MLmodel in it), a query log (.sqlite), which replays recorded
+        answers, or an address (http:, https:), for which `connect` has more settings.
     allow_pickle
-        Whether pickles may be read. Reading one runs whatever code its author put in: allow it
-        for files that you made or whose author you trust as you trust a program.
+        Whether pickles may be read. A pickle can run any code: allow it only for files of authors
+        that you trust like those of a program.
     trusted
-        Types beyond scikit-learn's own that a skops file may hold, by their full names.
+        Full names of types beyond scikit-learn's own that a skops file may hold.
     max_unpacked
-        How many bytes a skops file may unpack to, each array counted as often as the model
-        holds it; default: 1 GiB, or ten times the file's size where that is more.
+        Maximum unpacked size of a skops file in bytes, each array counted as often as the model
+        holds it; default: 1 GiB, or ten times the file's size if that is more.
 
     Returns
     -------
     BlackBox
-        What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
+        The ``model`` for `audit`; its ``sha256`` and ``description`` go into reports.
 
     Raises
     ------
     InputError
-        If there is no such file, its kind is unknown, or it is a pickle that was not allowed.
+        If the file does not exist, its kind is unknown, or it is a pickle that was not allowed.
     ModelError
-        If the file cannot be read, holds no model, or holds types that nobody vouched for.
+        If the file cannot be read, holds no model, or holds untrusted types.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def load(
 
 
 def _place(path: object) -> Open:
-    """Return how this kind of place is opened."""
+    """Return the opener of a path or an address."""
     if not isinstance(path, str | Path):
         msg = f"{param('path')} must be the path of a model file, got {short_repr(path)}"
         raise InputError(msg)

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DESCRIPTION = "MLmodel"
-"""The file of a folder that says what is in it."""
+"""The file that describes a folder."""
 MAX_DESCRIPTION_BYTES = 1 << 20
-"""Bytes that this file may have; with thousands of columns it has some hundred thousand."""
+"""Maximum size of this file in bytes; thousands of columns take some hundred thousand."""
 MAX_DESCRIPTION_EVENTS, MAX_DESCRIPTION_DEPTH = 10_000, 50
-"""Values and brackets in it, and how deep they may be nested: YAML takes its time for each."""
+"""Maximum number of values and brackets in it, and of nesting levels, as YAML is slow."""
 TYPES = {
     "boolean": "?", "integer": "i4", "long": "i8", "float": "f4", "double": "f8", "string": "O",
 }  # fmt: skip
-"""The types of columns in numpy's words."""
+"""NumPy dtypes of MLflow's column types."""
 
 
 class Description(NamedTuple):
@@ -63,22 +63,22 @@ class FolderModel(Wrapper):
 
     @property
     def description(self) -> str:
-        """What the model says of itself, and where it comes from."""
+        """Description of the model, and its source."""
         return f"{self.box.description}; in an MLflow folder"
 
     @property
     def identity(self) -> str:
-        """What tells this model from others."""
+        """Identity of the model."""
         return f"mlflow folder {self.signature} {self.box.identity}"
 
     @property
     def library(self) -> str:
-        """The data frame library it wants its points in."""
+        """Data frame library of the points it receives."""
         return "pandas"
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns of the signature, or those that the model itself remembers."""
+        """Columns of the signature, or of the model itself."""
         return self.box.features if self.types is None else tuple(self.types)
 
     def answer(self, points: pd.DataFrame, kind: Answer) -> object:
@@ -101,7 +101,7 @@ class FolderModel(Wrapper):
         columns = {}
         for name, dtype in self.types.items():
             values = cast(plain_column(points, name), dtype, who, name)
-            # text stays what it is in the frame, which may have a type of its own for it
+            # keep text as it is: the frame may have its own type for it
             columns[name] = points[name] if dtype.kind == "O" else values
         return pd.DataFrame(columns, index=points.index)
 
@@ -115,8 +115,8 @@ def is_mlflow_folder(path: str | Path) -> bool:
 def read_mlflow_folder(path: str, allowed: Permissions) -> FolderModel:
     """Return the model of an MLflow folder.
 
-    It is read by its scikit-learn flavour (a skops file, or a pickle where these are allowed) or
-    its ONNX flavour. Types that the folder itself calls trusted are not trusted for that.
+    The scikit-learn flavour (a skops file, or a pickle if allowed) or the ONNX flavour is read.
+    Types that the folder itself calls trusted are not trusted for that.
     """
     folder = Path(path)
     folder = folder.parent if folder.name == DESCRIPTION else folder
@@ -144,7 +144,7 @@ def _description(file: Path) -> Description:
         content = bytes_of(file)
         depth = 0
         for at, event in enumerate(yaml.parse(content, yaml.SafeLoader)):
-            # a few aliases of aliases stand for any number of values
+            # a few nested aliases stand for any number of values
             if isinstance(event, yaml.AliasEvent):
                 msg = f"{file.name!r} must not have YAML aliases, got some"
                 raise ModelError(msg)
@@ -199,7 +199,7 @@ def _inside(folder: Path, name: object) -> Path:
 
 
 def _signature_text(description: Description) -> str:
-    """Return the signature's inputs as the JSON text that they are kept in, or nothing."""
+    """Return the signature's inputs as JSON text; empty if there are none."""
     inputs = (
         description.signature.get("inputs") if isinstance(description.signature, dict) else None
     )
@@ -207,7 +207,7 @@ def _signature_text(description: Description) -> str:
 
 
 def _signature(description: Description) -> dict[str, np.dtype[np.generic]] | None:
-    """Return the columns and their types; None without a signature, or where it names none."""
+    """Return the columns and their types; None without a signature, or without names in it."""
     text = _signature_text(description)
     if not text:
         return None

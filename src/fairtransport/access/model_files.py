@@ -33,7 +33,7 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Permissions:
-    """What a user allows when a model is opened; see `load`."""
+    """A user's permissions for opening a model; see `load`."""
 
     allow_pickle: bool = False
     trusted: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ def existing_model(path: str) -> Path:
 
 @contextmanager
 def reading(file: Path) -> Iterator[None]:
-    """Raise a `ModelError` for whatever the reader of a file raises."""
+    """Raise errors of a file's reader as a `ModelError`."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -63,7 +63,7 @@ def reading(file: Path) -> Iterator[None]:
         raise ModelError(msg) from error
     except (ModelError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # a pickle can raise even what ends a program
+    except BaseException as error:  # a pickle can raise even SystemExit
         msg = f"{file.name!r} could not be read as a model: {describe_error(error)}"
         raise ModelError(msg) from error
 
@@ -78,7 +78,7 @@ def bytes_of(file: Path) -> bytes:
 
 
 def hash_of(file: Path) -> str:
-    """Return the SHA-256 of a file, read a piece at a time."""
+    """Return the SHA-256 of a file, read in pieces."""
     digest = sha256()
     with file.open("rb") as stream:
         while piece := stream.read(PIECE):
@@ -112,22 +112,22 @@ REVIEWED = frozenset(
         "sklearn.utils._bunch.Bunch",
     }
 )
-"""Parts of ordinary scikit-learn models that skops leaves to its user to trust.
+"""Parts of ordinary scikit-learn models that skops does not trust by default.
 
-How scikit-learn 1.9 makes each one was read: it takes over numbers, names or other parts, and
-calls nothing that the file chose. Scikit-learn does not check the indices inside trees against
-their bounds, so asking a forged one can read foreign memory or end the process.
+In scikit-learn 1.9, constructing each was reviewed: it copies numbers, names or other parts, and
+calls nothing that the file chose. Indices inside trees are not checked against their bounds, so a
+forged tree can read foreign memory or end the process.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class FileModel(Estimator):
-    """An estimator that was read from a file; where the file lay is not remembered.
+    """An estimator read from a file, whose path is not stored.
 
     Attributes
     ----------
     sha256
-        The hash of the file's bytes, in hexadecimal digits.
+        SHA-256 of the file, in hexadecimal digits.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class FileModel(Estimator):
 
     @property
     def identity(self) -> str:
-        """What tells this model from others."""
+        """Identity of the model."""
         return f"file {self.sha256}"
 
 
@@ -180,7 +180,7 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
 
 
 def _as_model(model: object, file: Path) -> FileModel:
-    """Return the content of a file as a box, if it can predict."""
+    """Return the content of a file as a black box, if it can predict."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
         raise ModelError(msg)
@@ -191,7 +191,7 @@ MAX_SKOPS_MEMBERS = 20_000
 """Limit on the files in a skops file; a forest of a thousand trees has some thousands."""
 
 MAX_SCHEMA_BYTES = 16 << 20
-"""Limit on the schema of a skops file, unless the file is larger: it describes each part."""
+"""Limit on the schema of a skops file, unless the file is larger."""
 
 
 def _from_skops(file: Path, allowed: Permissions) -> object:
@@ -236,7 +236,7 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
 def _fits(data: bytes, limit: int) -> bool:
     """Return whether a skops file unpacks within a limit.
 
-    The schema is walked as the loader will walk it: each mention of a file counts with its size.
+    The schema is walked like by the loader: each mention of a file counts with its size.
     """
     try:
         sizes = files.unpacked_sizes(BytesIO(data), limit)
@@ -257,14 +257,14 @@ def _fits(data: bytes, limit: int) -> bool:
 
 
 def _kind(model: object) -> str:
-    """Return the type of an object in words."""
+    """Return the type of an object as text."""
     what = model if isinstance(model, type) else type(model)
     return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"
 
 
 VALUE_WORDS = {"O": "text", "b": "truth values", "i": "whole numbers", "u": "whole numbers",
           "f": "numbers"}  # fmt: skip
-"""What the values of a type are called, by its kind in numpy."""
+"""Names of the values of a NumPy kind."""
 
 
 def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
@@ -276,8 +276,8 @@ def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
 def cast(values: Sequence[object], dtype: np.dtype[np.generic], who: str, name: str) -> Values:
     """Return values in a type; raise for those that it cannot hold exactly.
 
-    Truth values are the numbers 0 and 1 and the other way round. A missing value is NaN among
-    floats and an error elsewhere. Numbers are rounded to the precision of the type.
+    Bools convert to 0 and 1 and back. Missing values become NaN in floats and are errors elsewhere.
+    Numbers are rounded to the precision of the type.
     """
     result = np.empty(len(values), object if dtype.kind == "O" else dtype)
     for row, value in enumerate(values):
@@ -313,5 +313,5 @@ def _is_missing(value: object) -> bool:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
-    except (TypeError, ValueError):  # as pandas.NA does
+    except (TypeError, ValueError):  # pandas.NA raises
         return True

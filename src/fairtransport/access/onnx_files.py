@@ -1,7 +1,7 @@
 """Models in ONNX files, run by onnxruntime once their contents are checked.
 
-The file is a Protocol Buffers message. Its few fields that matter here are read as they stand;
-nothing is allocated that the file merely claims.
+The file is a Protocol Buffers message. The few fields needed are parsed here; nothing is allocated
+that the file merely claims.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ TYPES = {
     "tensor(uint8)": "u1", "tensor(uint16)": "u2", "tensor(uint32)": "u4", "tensor(uint64)": "u8",
     "tensor(string)": "O",
 }  # fmt: skip
-"""The types of columns in numpy's words."""
+"""NumPy dtypes of ONNX's column types."""
 FRACTIONS = frozenset({"tensor(float16)", "tensor(float)", "tensor(double)"})
 SILENT = 4
-"""The severity from which on onnxruntime logs: its errors are ours to tell."""
+"""Minimum severity that onnxruntime logs, as we report its errors."""
 IN_SINGLE_PRECISION = (
     "The ONNX file computes in single precision, so that its scores, and labels near a threshold, "
     "can differ from those of the model that it was converted from; the audit is about the file."
@@ -74,11 +74,11 @@ class Session(Protocol):
     """The part of onnxruntime's session that is used."""
 
     def get_inputs(self) -> Sequence[End]:
-        """Return what goes in."""
+        """Return the inputs."""
         ...
 
     def get_outputs(self) -> Sequence[End]:
-        """Return what comes out."""
+        """Return the outputs."""
         ...
 
     def run(
@@ -107,16 +107,16 @@ class OnnxModel(BlackBox):
 
     @property
     def identity(self) -> str:
-        """What tells this model from others."""
+        """Identity of the model."""
         return f"onnx {self.sha256}"
 
     def notes_on(self, _: Values, __: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return notes for readers of the answers."""
         return (IN_SINGLE_PRECISION,) if self._is_single else ()
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The names of its inputs; None where it takes a table whose columns have no names."""
+        """Names of its inputs; None if it takes a table with unnamed columns."""
         if self._takes_a_table:
             return self.columns
         return tuple(end.name for end in self.session.get_inputs())
@@ -127,7 +127,7 @@ class OnnxModel(BlackBox):
         return self.contents.classes or None
 
     def answer(self, points: pd.DataFrame, kind: Answer) -> object:
-        """Return labels, class scores or numbers, one a row."""
+        """Return labels, class scores or numbers, one per row."""
         output = self._output(kind)
         from onnxruntime import RunOptions
 
@@ -140,7 +140,7 @@ class OnnxModel(BlackBox):
         return result
 
     def _inputs(self, points: pd.DataFrame) -> dict[str, Values]:
-        """Return the session's inputs: one table, or one array a column, in the declared types."""
+        """Return the session's inputs in the declared types: a table, or one array per column."""
         inputs = self.session.get_inputs()
         names = list(points.columns)
         who = f"the model {self.name}"
@@ -172,12 +172,12 @@ class OnnxModel(BlackBox):
             got = ", ".join(f"{end.name} ({end.type})" for end in outputs)
             msg = f"the model {self.name} has no output that holds {kind}s, got {got}"
             raise ModelError(msg)
-        # of several outputs of fractions some are raw margins, which are no scores
+        # among several float outputs some are raw margins, not scores
         likely = [end for end in candidates if "prob" in end.name.lower()]
         return (likely or candidates)[0] if kind == "score" else candidates[0]
 
     def _from_maps(self, maps: Sequence[Mapping[Any, float]]) -> NDArray[np.float64]:
-        """Return scores in the order of classes from one map of scores a point."""
+        """Return scores in the order of classes from one map of scores per point."""
         classes = list(self.classes or sorted(maps[0]))
         if any(set(scores) != set(classes) for scores in maps):
             msg = f"the model {self.name} must give a score to each of {short_repr(classes)}"
@@ -225,7 +225,7 @@ def open_onnx(
         )
         _check_ends(session, file)
     digest = sha256(data)
-    # weights that lie beside the file are part of the model, and so of its identity
+    # weights beside the file are part of the model, and so of its identity
     for location in sorted(contents.outside):
         digest.update(bytes_of(contents.outside[location]))
     return OnnxModel(session, contents, digest.hexdigest(), columns)
@@ -237,7 +237,7 @@ def _options(file: Path) -> SessionOptions:
 
     options = SessionOptions()
     options.log_severity_level = SILENT
-    # sums in the order of one thread are the same on every machine
+    # with one thread, sums are the same on every machine
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.use_env_allocators", "1")
@@ -255,7 +255,7 @@ def _limit_memory() -> None:
     place = ort.OrtMemoryInfo(
         "Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT
     )
-    with suppress(Exception):  # the program around us has set a limit of its own
+    with suppress(Exception):  # the host program has set its own limit
         ort.create_and_register_allocator(
             place, ort.OrtArenaCfg({"max_mem": 4 * MAX_UNPACKED_BYTES})
         )
@@ -296,7 +296,7 @@ PARTS = {
         5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse",
     },
 }  # fmt: skip
-"""Which fields of which messages lead to tensors, by their numbers in onnx.proto."""
+"""Fields that lead to tensors, by message and number in onnx.proto."""
 
 
 SINGLE = frozenset({1, 10, 16})
@@ -323,7 +323,7 @@ def contents_of(data: bytes, file: Path, max_bytes: int | None = None) -> Conten
     """Return the contents of a model; raise if tensors exceed the file or leave its folder."""
     contents = Contents()
     limit = max_unpacked_bytes(len(data)) if max_bytes is None else max_bytes
-    # a list instead of calls within calls: a file may nest deeper than Python's stack
+    # no recursion: a file may nest deeper than Python's stack
     messages: list[tuple[str, memoryview]] = [("model", memoryview(data))]
     while messages:
         kind, message = messages.pop()
@@ -344,7 +344,7 @@ def contents_of(data: bytes, file: Path, max_bytes: int | None = None) -> Conten
 
 
 def fields(message: memoryview) -> Iterator[Field]:
-    """Yield the fields of a message; raise if it breaks off."""
+    """Yield the fields of a message; raise if it is truncated."""
     position = 0
     while position < len(message):
         key, position = _varint(message, position)
@@ -367,7 +367,7 @@ def fields(message: memoryview) -> Iterator[Field]:
 def _varint(message: memoryview, position: int) -> tuple[int, int]:
     """Return a variable-length integer, and the position after it."""
     value = 0
-    # 64 bits take ten bytes; more of them would be a number without an end
+    # 64 bits take at most ten bytes
     for shift in range(0, 70, 7):
         if position >= len(message):
             break
@@ -381,7 +381,7 @@ def _varint(message: memoryview, position: int) -> tuple[int, int]:
 
 
 def whole_numbers(value: int | memoryview) -> Iterator[int]:
-    """Yield integers, of which there is one or many packed together."""
+    """Yield the integers of a field, one or many packed together."""
     if isinstance(value, int):
         yield value
         return
@@ -406,8 +406,8 @@ def _check_tensor(contents: Contents, message: memoryview, file: Path) -> None:
             is_outside = value == 1
     if is_outside or outside:
         _check_outside(contents, outside, file)
-    # a tensor that is told and not there would be filled by whoever allocates it: a few bytes could
-    # ask for all memory
+    # onnxruntime would allocate a tensor that is claimed but missing: a few bytes could request all
+    # memory
     elif size > MAX_NUMBERS_PER_BYTE * len(message):
         msg = f"{file.name!r} must hold its tensors, got one of {size:,} numbers that it does not"
         raise ModelError(msg)
@@ -450,7 +450,7 @@ def _check_outside(contents: Contents, entries: dict[str, str], file: Path) -> N
 
 
 def _entry(message: memoryview) -> tuple[str, str]:
-    """Return key and value of a message."""
+    """Return the key and value of a message."""
     values = {number: value for number, value in fields(message) if isinstance(value, memoryview)}
     key, value = (bytes(values.get(number, b"")).decode(errors="replace") for number in (1, 2))
     return key, value

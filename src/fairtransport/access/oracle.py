@@ -1,6 +1,6 @@
-"""The oracle: the model's answers and the losses at points, each question asked once.
+"""Oracle: the model's answers and the losses at points, each question asked once.
 
-Answers come from the query log where it has them; a sample of questions is asked a second time.
+Answers in the query log are reused; a sample of questions is repeated.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from fairtransport.access.answers import (
     check_scores,
     check_values,
     find_unpredicted,
+    knows_all_labels,
     labels_in,
     outcome_range,
     positive_label,
-    tells_labels,
     truth_at,
 )
 from fairtransport.access.black_box import find_identity, has_notes
@@ -84,7 +84,7 @@ class AnsweredPoints:
 
 
 class Oracle:
-    """Answers and losses at points: asks the model each question once, or reads predictions."""
+    """Computes answers and losses at points from a model, or from given predictions."""
 
     def __init__(
         self, access: Access, loss: Loss, pos_label: Value = None, favourable: object = None, *,
@@ -103,18 +103,18 @@ class Oracle:
 
     @property
     def queried(self) -> int:
-        """How many distinct questions the model was asked."""
+        """Number of distinct questions put to the model."""
         return len(self.books[0])
 
     @property
     def counts_unfavourable(self) -> bool:
-        """Whether the outcome is any given decision but the favourable one."""
+        """Whether the outcome is any decision except the favourable one."""
         is_decision = self.access.parameter == "y_pred" and self.pos_label is None
         return is_decision and self.favourable is not None and not self.loss.uses_truth
 
     @property
     def kind(self) -> Answer:
-        """The kind of answer: labels also where the positive one is the outcome."""
+        """Kind of answer; labels if the outcome is the positive label."""
         is_rate = not self.loss.uses_truth and self.pos_label is not None
         return "label" if is_rate else self.loss.needs
 
@@ -124,7 +124,7 @@ class Oracle:
         positive = self.positive(space, classes)
         truth = truth_at(space, self.loss, classes)
         if self.access.classes is not None and not self.loss.uses_truth:
-            self.check_positive(np.empty(0))  # the model's classes tell before it is asked
+            self.check_positive(np.empty(0))  # checked by the model's classes before any query
         if self.access.box is None:
             predictions = self._check_given(space, classes, positive)
         else:
@@ -141,13 +141,13 @@ class Oracle:
         return AnsweredPoints(loss, losses, predictions, self.queried, notes, columns, labels)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what readers of all answers so far should know."""
+        """Return notes on all answers so far."""
         if self.access.box is None or not has_notes(self.access.box):
             return ()
         return self.access.notes_on(as_array(list(self.answers.values())), self._order)
 
     def known_loss(self) -> Loss:
-        """Return the loss, with its range as far as it is known before any answer."""
+        """Return the loss, with its range if known before any answer."""
         if self.loss.uses_truth:
             return self.loss
         is_one_label = self.pos_label is not None and self.access.parameter != "y_score"
@@ -156,29 +156,28 @@ class Oracle:
         return replace(self.loss, range=outcome_range(self.loss, self.access, self.pos_label))
 
     def classes(self, space: SampleSpace) -> list[Value]:
-        """Return all labels that can occur."""
+        """Return all possible labels."""
         return all_classes(labels_in(space), self.access, self.loss)
 
     def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:
-        """Return the label that a single score belongs to."""
+        """Return the label of a single score."""
         return positive_label(classes, self.pos_label, labels_in(space))
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
-        """Return the labels that the model may answer; None: any label."""
-        if self.kind != "label" or (self.loss.uses_truth and tells_labels(self.access, classes)):
-            return classes
-        return None
+        """Return the labels that the model may answer; None: any."""
+        are_known = self.loss.uses_truth and knows_all_labels(self.access, classes)
+        return classes if self.kind != "label" or are_known else None
 
     def check_labels(self, predictions: Values, classes: list[Value]) -> None:
         """Check that predictions can be labels."""
         if self.access.box is None:
             check_no_fractions(self.access.who, predictions, classes)
-        # a later batch may have none of the labels, as where all true labels are equal
+        # first batch only: a later one may have no true label, if all true labels are equal
         if not self.answers:
             check_overlap(classes, predictions)
 
     def check_positive(self, predictions: Values) -> None:
-        """Check that the positive label is predicted, where it is the outcome."""
+        """Check that the positive label is predicted, if it is the outcome."""
         if self.pos_label is None or self.access.parameter == "y_score":
             return
         own = self.access.classes
@@ -191,7 +190,7 @@ class Oracle:
             raise InputError(msg)
 
     def prepare(self, space: SampleSpace, box: BlackBox) -> None:
-        """Prepare for new questions; for subclasses."""
+        """Prepare for new questions; a hook for subclasses."""
 
     def _ask_model(
         self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value, draw: int
@@ -199,7 +198,7 @@ class Oracle:
         """Return the model's answers at all points, asking only new questions."""
         space = complete_space(box, space)
         if self.kind == "score" and classes != self._order:
-            # what was said has a column a class, in the order of other classes
+            # stored scores have one column per class, in the order of other classes
             self.books = [AnswerBook()]
             self._order = classes
         self.books += [AnswerBook() for _ in range(draw + 1 - len(self.books))]
@@ -209,13 +208,13 @@ class Oracle:
             self.prepare(space, box)
             new_answers = self._ask_new(box, questions, new, classes, positive, draw)
             if self.loss.needs == "label":
-                # before they are kept: what is refused must not be found as an answer later
+                # before they are stored: rejected answers must not be reused
                 self.check_labels(new_answers, classes)
             book.add(questions, new, new_answers)
         return book.look_up(questions)[questions.group]
 
     def questions(self, space: SampleSpace) -> Questions:
-        """Return the distinct questions at the points of a space; of the last space, the same."""
+        """Return the distinct questions at the points of a space, cached for the last one."""
         assert self.access.box is not None  # noqa: S101
         space = complete_space(self.access.box, space)
         if self._questions is None or self._questions.space is not space:
@@ -224,19 +223,19 @@ class Oracle:
         return self._questions
 
     def ask_again(self, space: SampleSpace, count: int, rng: np.random.Generator) -> Repeats:
-        """Ask random questions a second time, and count the answers that differ.
+        """Repeat random questions and count the answers that differ.
 
-        The log is not used: it would give the first answer again. The order and the batches are
-        others than before, so that answers by position or by batch differ too. What may be
-        concluded from the count is in ``docs/theory.md``, "Asked a second time".
+        The log is bypassed, as it would return the first answer. The order and the batches change,
+        so that answers that depend on them differ too. ``docs/theory.md``, "Asked a second time",
+        says what the count shows.
         """
         if self.access.box is None or count == 0:
             return Repeats()
         box = second_box(self.access.box)
         space = complete_space(box, space)
         questions = self.questions(space)
-        # without replacement, each question alike: Hoeffding's limit of how many would differ needs
-        # that
+        # Hoeffding's limit on the answers that differ needs simple random sampling without
+        # replacement
         sample = rng.permutation(len(questions))[:count]
         if np.all(np.diff(sample) > 0):
             sample = sample[::-1]
@@ -268,7 +267,7 @@ class Oracle:
             check_logged(who, answers, self.kind, expected, positive)
 
         def system() -> System:
-            """Return who answers what, under which a log keeps answers."""
+            """Return the system under which a log stores the answers."""
             is_score = self.kind == "score"
             return System(
                 find_identity(box), questions.names, self.kind, tuple(classes) if is_score else (),
@@ -287,7 +286,7 @@ class Oracle:
         self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
         positive: Value,
     ) -> AskPart:  # fmt: skip
-        """Return a function that asks the model about some of the rows."""
+        """Return a function that queries the model about some of the rows."""
         names = input_columns(box, space, partial=self.partial)
         bins = {name: edges for name, edges in space.bins.items() if name in names}
 
@@ -318,9 +317,9 @@ class Oracle:
         return check_values(who, columns[0]) if is_number else columns[0]
 
     def _decisions(self, predictions: Values) -> Values | None:
-        """Return predictions that are labels, or 0 and 1 where the loss takes anything; else None.
+        """Return predictions that are labels, or 0 and 1 if the loss accepts anything; else None.
 
-        The true label of a loss on numbers is a number: 0 and 1 are no decisions there.
+        For a loss on numbers, 0 and 1 are values, not decisions.
         """
         is_score = self.access.parameter == "y_score"
         if self.kind == "label" and not (is_score and not self.loss.uses_truth):
@@ -344,7 +343,7 @@ class Oracle:
 
 
 Question: TypeAlias = tuple[Value, ...]
-"""What a model is asked about: the values of the features, in their order."""
+"""A model's input: the values of the features, in their order."""
 
 
 def input_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -> tuple[str, ...]:
@@ -360,7 +359,7 @@ def input_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -
 
 
 def complete_space(box: BlackBox, space: SampleSpace) -> SampleSpace:
-    """Return points in the columns that a model receives: those of the data, and its own."""
+    """Return points with all columns that a model receives, also its own."""
     return add_columns(space.encoded, box.controls or {})
 
 
@@ -405,8 +404,8 @@ class Questions:
 class AnswerBook:
     """Answers by question.
 
-    The questions of a space that is asked about first stay what they are in it, codes: a million
-    of them are written out only if those of another space are looked up.
+    The questions of the first space stay codes: they are written out only to look up those of
+    another space, as there may be a million.
     """
 
     def __init__(self) -> None:
@@ -425,7 +424,7 @@ class AnswerBook:
         return self._answers
 
     def find_new(self, questions: Questions) -> IntArray:
-        """Return the places of the questions that have no answer yet."""
+        """Return the places of the unanswered questions."""
         if not len(self):
             return np.arange(len(questions))
         if self._is_first(questions):
@@ -434,7 +433,7 @@ class AnswerBook:
         return np.flatnonzero([question not in answers for question in questions.write_out()])
 
     def add(self, questions: Questions, places: IntArray, answers: Values) -> None:
-        """Keep the answers to some of the questions."""
+        """Store the answers to some of the questions."""
         if not len(self) and len(places) == len(questions):
             self._first = questions, answers
         else:
@@ -448,20 +447,20 @@ class AnswerBook:
         return as_array([answers[question] for question in questions.write_out()])
 
     def _is_first(self, questions: Questions) -> bool:
-        """Whether these are the questions that are not written out."""
+        """Whether these are the questions that are stored as codes."""
         return self._first is not None and self._first[0] is questions
 
 
 AskPart: TypeAlias = Callable[[Sequence[int]], Iterator[tuple[Sequence[int], Values]]]
-"""Asks about questions by their places, and yields some places and answers after the other."""
+"""Queries questions by their places, and yields places and answers in parts."""
 
 
 MAX_POINTS_PER_CALL = 1_000_000
-"""Points that a model in this process receives at once, so that its frame stays small."""
+"""Maximum number of points per call of a model in this process, to keep its frame small."""
 LOGGED_BATCH_SIZE = 64
-"""Questions in a batch where a log is kept, unless the box says how many it takes at once.
+"""Questions per batch with a log, unless the box has ``points_per_call``.
 
-A batch is written down when it is there: whoever is killed loses the one that is under way.
+Each batch is stored once complete: a killed process loses only the current one.
 """
 
 
@@ -478,7 +477,7 @@ def split_questions(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]
 
 
 def ask_all(box: BlackBox, count: int, ask_part: AskPart) -> Values:
-    """Return the model's answers to so many questions."""
+    """Return the model's answers to ``count`` questions."""
     everything = range(count)
     if box.points_per_call is None:
         starts = everything[::MAX_POINTS_PER_CALL]
@@ -496,13 +495,13 @@ def _from_log(
     box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[object, ...]],
     ask_part: AskPart, check: Callable[[str, list[object]], None], system: System, draw: int,
 ) -> list[object]:  # fmt: skip
-    """Return answers of a log, asking for missing ones and storing each batch as it arrives."""
+    """Return answers of a log, querying missing ones and storing each batch as it arrives."""
     keys: list[QuestionKey] = [(write_question(question), draw) for question in questions]
-    # answers under the same question, draw and system: nothing is asked that was paid for
+    # the same question, draw and system is never paid for twice
     logged = store.answers(system, keys)
     answers = {key: logged[key] for key in keys if key in logged}
     known_count = len(answers)
-    # a log is a file that others can write to: what is in it is checked as a model's answers are
+    # others can write to a log, so its answers are checked like a model's
     check(log.name, list(answers.values()))
     missing = [index for index, key in enumerate(keys) if key not in answers]
     if missing and is_recorded(box):
@@ -514,8 +513,7 @@ def _from_log(
     with _report_progress(log, answers, len(keys)):
         for places, part in _stream_parts(box, missing, ask_part, known_count):
             pairs = zip([keys[index] for index in places], part.tolist(), strict=True)
-            # what the store kept, not what came: another process may have been first, and its
-            # answer counts
+            # the stored answers: those of another process that was first take precedence
             answers.update(store.add(system, pairs))
     return [answers[key] for key in keys]
 
@@ -523,14 +521,14 @@ def _from_log(
 def _stream_parts(
     box: BlackBox, places: Sequence[int], ask_part: AskPart, known_count: int
 ) -> Iterator[tuple[Sequence[int], Values]]:
-    """Yield answers as they arrive, and show progress."""
+    """Yield answers as they arrive, with a progress bar."""
     stream = (item for part in split_questions(box, places) for item in ask_part(part))
     return track_questions(stream, len(places) + known_count, known_count)
 
 
 @contextmanager
 def _report_progress(log: QueryLog, answers: Sized, total: int) -> Iterator[None]:
-    """Add to an error or interrupt where the answers so far are."""
+    """Add the location of the answers so far to an error or interrupt."""
     try:
         yield
     except ModelError as error:
@@ -541,7 +539,7 @@ def _report_progress(log: QueryLog, answers: Sized, total: int) -> Iterator[None
 
 
 def _where(log: QueryLog, answers: Sized, total: int) -> str:
-    """Return where the answers so far are, as the end of a sentence."""
+    """Return the location of the answers so far, as the end of a sentence."""
     return f"{len(answers)} of {total} answers are in {log.name}: run the same audit again to go on"
 
 
@@ -556,7 +554,7 @@ def check_not_random(name: str, box: BlackBox | None) -> None:
 
 
 def check_no_controls(name: str, box: BlackBox | None) -> None:
-    """Check that a model has no controls of its own."""
+    """Check that a model has no controls."""
     if box is not None and box.controls:
         msg = (
             f"{param(name)} must have no controls of its own, got {', '.join(box.controls)}; "

@@ -1,4 +1,4 @@
-"""Replies of a language model: the label that a text says, and the chance of each label."""
+"""Replies of a language model: labels from texts, and the probability of each label."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 CONSTRAINTS = ("grammar", "json-schema")
 REFUSAL = "refusal"
-"""What a refusal is called among answers that are text."""
+"""Label of a refusal among text labels."""
 AROUND = " \t\r\n\"'`.!*"
-"""Signs around an answer that are no part of it."""
+"""Characters around an answer that are ignored."""
 HALF = "\N{REPLACEMENT CHARACTER}"
-"""What stands for half a character."""
+"""Stands for an incomplete character."""
 TOKENS = 20
-"""How many of the likeliest first tokens a server is asked for."""
+"""Number of most likely first tokens to request."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,17 @@ class Answers:
             return self.refusal
         if self.constrain == "json-schema":
             text = _from_json(text)
-        # what is none of the answers is a refusal, not an error: it happens to some people and not
-        # to others
+        # another reply is a refusal, not an error, as it may depend on the person
         return self._by_word.get(_bare(text), self.refusal)
 
     def scores(self, document: object, who: str) -> list[float]:
-        """Return the probability that a reply begins as each label's answers do.
+        """Return the probability of each label, by the first token of its answers.
 
-        The rest is the refusal's, also where the server lists too few tokens.
+        The remainder is the refusal's, also if the server lists too few tokens.
         """
         order = self.classes
         if _is_silent(_choice(document, who)):
-            # no answer at all is a refusal for sure
+            # an empty reply is certainly a refusal
             return [float(label == self.refusal) for label in order]
         first = _first_tokens(document, who)
         chances = dict.fromkeys(order, 0.0)
@@ -95,19 +94,19 @@ class Answers:
                 raise ModelError(msg)
             if _bare(token) and labels:
                 chances[labels.pop()] += chance
-        # tokens that begin no answer, and those beyond the likeliest, count as not answered
+        # tokens that begin no answer, and unlisted ones, count as refusals
         chances[self.refusal] = max(0.0, 1 - sum(chances.values()))
         total = sum(chances.values())
         return [chances[label] / total for label in order]
 
     @property
     def _by_word(self) -> dict[str, Value]:
-        """Labels by their answers in normal form."""
+        """Labels by normalised answer."""
         return {_bare(text): label for text, label in self.labels.items()}
 
 
 def as_answers(answers: object, refusal: Value, constrain: str | None) -> Answers:
-    """Return the answers that a user describes, checked."""
+    """Return checked answers."""
     table = answers if isinstance(answers, Mapping) else plain_items(answers)
     if isinstance(table, list):
         table = {str(answer): answer for answer in table}
@@ -129,7 +128,7 @@ def as_answers(answers: object, refusal: Value, constrain: str | None) -> Answer
 
 
 def _bare(text: str) -> str:
-    """Return an answer without the signs around it, in lower case."""
+    """Return an answer in lower case, without the characters around it."""
     return text.strip(AROUND).casefold()
 
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 Wording: TypeAlias = "Mapping[str, Mapping[Value, str]]"
-"""By what stands between braces, the words of each level."""
+"""The words of each level, by place in the template."""
 
 
 @dataclass(frozen=True)
 class StandIns:
-    """Names that stand for groups: names at the same position in every group belong together."""
+    """Names that signal groups; names at the same position correspond to each other."""
 
     name: str
     keys: tuple[str, ...]
@@ -38,8 +38,8 @@ class StandIns:
     def of(self, row: Mapping[str, Value]) -> str:
         """Return the name for a person.
 
-        The position among a group's names is a hash of the columns that make no groups, so that
-        twins share it and it is the same in every run.
+        The position among a group's names is a hash of the columns that define no groups, so that
+        twins share it and every run repeats it.
         """
         group = tuple(row[key] for key in self.keys)
         names = self.names.get(group)
@@ -61,7 +61,7 @@ class Template:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What stands between braces, as "sex" or "sex:possessive", each once."""
+        """Distinct contents of braces, such as "sex" or "sex:possessive"."""
         parts = Formatter().parse(self.text)
         names = [f"{name}:{form}" if form else name for _, name, form, _ in parts if name]
         return tuple(dict.fromkeys(names))
@@ -82,7 +82,7 @@ class Template:
         return [self._fill(dict(zip(columns, row, strict=True))) for row in rows]
 
     def edit(self, names: Sequence[str]) -> Template:
-        """Return the template after ready-made edits."""
+        """Return the template with predefined edits."""
         text = self.text
         for name in names:
             text = EDITS[name](text)
@@ -114,11 +114,11 @@ class Template:
 
 
 SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?![^{}]*\})")
-"""Blanks between sentences, none of them between braces."""
+"""Spaces between sentences, outside braces."""
 
 
 def _split_parts(text: str) -> tuple[list[str], str]:
-    """Return the lines of a text, or the sentences where it is one line, and what joins them."""
+    """Return the lines of a text, or the sentences of a single line, and their separator."""
     lines = text.strip().splitlines()
     return (lines, "\n") if len(lines) > 1 else (SENTENCE_END.split(text.strip()), " ")
 
@@ -130,7 +130,7 @@ def _add_blank_line(text: str) -> str:
 
 
 def _reorder(text: str) -> str:
-    """Return a text with the parts that hold columns in reverse; of one such, the first last."""
+    """Reverse the parts of a text that hold columns; move the first part last if only one does."""
     parts, joint = _split_parts(text)
     places = [place for place, part in enumerate(parts) if "{" in part.replace("{{", "")]
     if len(parts) == 1:
@@ -145,7 +145,7 @@ EDITS: Mapping[str, Callable[[str], str]] = {
     "blank line": _add_blank_line,
     "reordered": _reorder,
 }
-"""Ready-made edits of a template that should not matter."""
+"""Predefined edits of a template that should not matter."""
 
 
 UNEDITED, EDITED = "no", "yes"
@@ -153,7 +153,7 @@ UNEDITED, EDITED = "no", "yes"
 
 
 def as_edits(controls: object, template: Template) -> tuple[str, ...]:
-    """Return the ready-made edits that a user names, each of which changes the template."""
+    """Return the predefined edits that a user names, each of which changes the template."""
     names = [controls] if isinstance(controls, str) else plain_items(controls)
     is_list = names is not None and len({*map(str, names)}) == len(names)
     unknown = [name for name in names or () if not is_among(name, tuple(EDITS))]
@@ -178,12 +178,12 @@ def as_edits(controls: object, template: Template) -> tuple[str, ...]:
 
 
 def column_of(place: str) -> str:
-    """Return the column of a place in a template: what stands before its form."""
+    """Return the column of a place in a template, without its form."""
     return place.partition(":")[0]
 
 
 def as_template(text: object, wording: object, stand_ins: object) -> Template:
-    """Return the template that a user describes, checked."""
+    """Return a checked template."""
     try:
         parts = list(Formatter().parse(text)) if isinstance(text, str) else []
     except ValueError as error:

@@ -48,7 +48,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Sampling:
-    """The sampling parameters of a language model, which are recorded; see `prompt`."""
+    """Sampling parameters of a language model, which are recorded; see `prompt`."""
 
     model: str
     temperature: float = 0.0
@@ -58,7 +58,7 @@ class Sampling:
 
     @property
     def request(self) -> dict[str, object]:
-        """The fields of a request for it."""
+        """Fields of a request for these parameters."""
         fields = {"model": self.model, "temperature": self.temperature, "seed": self.seed,
                 "max_tokens": self.max_tokens, **self.options}  # fmt: skip
         return {name: value for name, value in fields.items() if value is not None}
@@ -66,7 +66,7 @@ class Sampling:
 
 @dataclass(frozen=True, eq=False)
 class Prompt(Endpoint):
-    """A language model behind a prompt; each point is a request of its own."""
+    """A language model behind a prompt; each point is a separate request."""
 
     template: Template = field(default_factory=lambda: Template(""))
     system: str | None = None
@@ -76,17 +76,17 @@ class Prompt(Endpoint):
 
     @property
     def controls(self) -> dict[str, tuple[str, str]]:
-        """A column for each ready-made edit of the prompt."""
+        """A column for each predefined edit of the prompt."""
         return dict.fromkeys(self.edits, (UNEDITED, EDITED))
 
     @property
     def protocol(self) -> str:
-        """What the endpoint speaks."""
+        """Name of the protocol."""
         return "chat completions"
 
     @property
     def description(self) -> str:
-        """The prompt's hash, the model's name, and how it is asked."""
+        """Hash of the prompt, name of the model and sampling parameters."""
         seed = "no seed" if self.sampling.seed is None else f"seed {self.sampling.seed}"
         return (
             f"language model {self.sampling.model} at {self.client.address}; prompt with SHA-256 "
@@ -95,14 +95,14 @@ class Prompt(Endpoint):
 
     @property
     def answers_at_random(self) -> bool | None:
-        """Whether a question gets other answers when it is asked again; None: not known."""
+        """Whether a repeated question can get another answer; None: unknown."""
         if self.sampling.seed is not None:
             return False
         return True if self.sampling.temperature > 0 else None
 
     @property
     def identity(self) -> str:
-        """What tells this model and prompt from others."""
+        """Identity of the model and the prompt."""
         return f"{self.protocol} {self.client.address} {self.sampling.model} {self.digest}"
 
     @property
@@ -120,7 +120,7 @@ class Prompt(Endpoint):
 
     @property
     def batch_size(self) -> int:
-        """How many points go into one request."""
+        """Number of points per request."""
         return 1
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
@@ -191,56 +191,56 @@ def prompt(
     at_a_time: int = Limits.at_a_time, timeout: float = Limits.timeout,
     retries: int = Limits.retries, max_answer: int = Limits.max_answer,
 ) -> Prompt:  # fmt: skip
-    """Make a black box of a prompt and the language model that answers it.
+    """Create a black box from a prompt and a language model.
 
     Parameters
     ----------
     template
         The prompt, with columns in braces: "{age} years old". ``{sex:possessive}`` is the form
-        "possessive" of the column sex, worded on its own.
+        "possessive" of the column sex, with its own wording.
     url
-        The address of a server with OpenAI's chat completions: ``"http://host/v1"``.
+        Address of a server with OpenAI's chat completions: ``"http://host/v1"``.
     answers
-        The answers the model may give: words, or a table of words and the labels they stand
-        for. An answer counts word for word, but for capitals and the signs around it.
+        Allowed answers: words, or a mapping from words to labels. Replies must match a word
+        exactly, except for case and surrounding punctuation.
     model
-        What the server calls the model; default: its only one.
+        Name of the model on the server; default: its only one.
     system
-        What the model is told before the prompt.
+        System message.
     wording
-        How levels are worded, by column: ``{"sex": {"f": "she", "m": "he"}}``. Text and numbers
-        that are not worded stand for themselves.
+        Words for levels, by column: ``{"sex": {"f": "she", "m": "he"}}``. Other text and numbers
+        are inserted unchanged.
     stand_ins
-        A table of names that stand for groups: its last column is one of the template's, the
-        others are columns of the audit. Twins get names of the same place in their groups.
+        Table of names that signal groups: its last column is one of the template's, the others are
+        columns of the audit. Twins get names at the same position in their groups.
     constrain
-        "grammar" or "json-schema": the server lets the model give no other answers, so that it
+        "grammar" or "json-schema": the server restricts replies to the answers, so that the model
         cannot refuse either.
     refusal
-        The label of whatever is none of the answers; default: "refusal", or -1 among numbers.
+        Label of all other replies; default: "refusal", or -1 among numbers.
     temperature, seed, max_tokens
-        How the model draws its words; None is not sent. With a seed, a question that is asked
-        again gets the same answer.
+        Sampling parameters; None is not sent. With a seed, a repeated question gets the same
+        answer.
     options
-        More fields of a request, as in ``{"max_completion_tokens": 16}``.
+        Further request fields, such as ``{"max_completion_tokens": 16}``.
     controls
-        Ready-made edits of the prompt that should not matter, with which an audit compares
-        sensitive edits: "blank line", one before the last sentence, and "reordered", the sentences
-        that hold columns in reverse, or the first one last. Of a prompt of several lines, lines
-        count as sentences.
+        Predefined edits of the prompt that should not matter, which an audit compares with
+        sensitive edits: "blank line", before the last sentence, and "reordered", the sentences that
+        hold columns in reverse, or the first one last. In a prompt of several lines, lines count as
+        sentences.
     token_variable, at_a_time, timeout, retries, max_answer
         As for `connect`.
 
     Returns
     -------
     BlackBox
-        What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
-        a loss needs them, from the probabilities of the first token.
+        The ``model`` for `audit`. Labels are read from the replies; scores, if a loss needs them,
+        from the probabilities of the first token.
 
     Raises
     ------
     InputError
-        If a setting breaks its rule, such as a template without columns.
+        If a setting is invalid, such as a template without columns.
 
     Examples
     --------
@@ -276,11 +276,11 @@ def prompt(
 
 
 OWN_FIELDS = ("messages", "model", "temperature", "seed", "max_tokens")
-"""Fields of a request that have a parameter of their own."""
+"""Request fields that have a parameter."""
 
 
 def _check_options(options: object) -> dict[str, object]:
-    """Return more fields of a request, none of which replaces the question or how it is asked."""
+    """Return further request fields, which must not replace the question or other parameters."""
     fields = {} if options is None else options
     if not isinstance(fields, Mapping) or not all(isinstance(name, str) for name in fields):
         msg = f"{param('options')} must map fields of a request to values, got {short_repr(fields)}"
@@ -310,7 +310,7 @@ def _only_model(client: Client, base: str) -> str:
 
 
 def _to_list(table: Mapping[Key, object]) -> list[object]:
-    """Return a table as a list that is the same for the same table."""
+    """Return a table as a list in canonical order."""
     return [
         [repr(key), _to_list(value) if isinstance(value, Mapping) else value]
         for key, value in sorted(table.items(), key=repr)
@@ -320,7 +320,7 @@ def _to_list(table: Mapping[Key, object]) -> list[object]:
 ELSEWHERE = frozenset(
     {"url", "token_variable", "at_a_time", "timeout", "retries", "max_answer"}
 )  # fmt: skip
-"""What is no part of a prompt but of how a server is asked."""
+"""Parameters of the connection, not of the prompt."""
 KEYS = tuple(name for name in signature(prompt).parameters if name not in ELSEWHERE)
 REQUIRED_KEYS = ("template", "answers")
 
@@ -345,7 +345,7 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
 
 
 def _table(prompt_file: Path, name: str) -> pd.DataFrame:
-    """Return the table of stand-ins, "NA" and the like read as words."""
+    """Return the table of stand-ins, with "NA" and the like read as words."""
     import pandas as pd
 
     file = prompt_file.parent / name

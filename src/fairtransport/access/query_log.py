@@ -1,6 +1,6 @@
-"""The query log: an SQLite file that keeps every answer as it arrives.
+"""The query log: an SQLite file that stores every answer as it arrives.
 
-Black boxes that use one (`logged`, `recorded`), and exports of what a log holds.
+Black boxes that use one (`logged`, `recorded`), and exports of a log.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 SUFFIX = ".sqlite"
 APPLICATION = 0x66745131
-"""What SQLite's header says of a file that is a query log: "ftQ1" in its application_id."""
+"""Application_id in SQLite's header of a query log: "ftQ1"."""
 SCHEMA = 1
-"""The version of the tables; a log of a later one is refused."""
+"""Version of the tables; later ones are rejected."""
 MAX_SINGLE_LOOKUPS = 32
-"""Questions that are looked up one by one; of more the whole log is read."""
+"""Maximum number of single lookups; for more questions the whole log is read."""
 MAX_LOCK_SECONDS = 30.0
 """Seconds to wait for another process that writes to the same log."""
 PAUSE_SECONDS = 0.01
-"""Seconds until one that SQLite turned away comes again."""
+"""Seconds between attempts if SQLite is busy."""
 
 
 TABLES = """
@@ -71,7 +71,7 @@ SELECT_ALL, SELECT_ONE = (
 
 
 QuestionKey: TypeAlias = tuple[str, int]
-"""A question as the log writes it, and which of its draws this is; 0 is the first."""
+"""A question as stored in the log, and the number of its draw, from 0."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class System:
 
     @cached_property
     def key(self) -> str:
-        """The hash of everything that tells answers apart; ``about`` is no part of it."""
+        """Hash of all fields except ``about``."""
         parts = [self.identity, self.columns, self.kind, self.classes, self.positive]
         return sha256(to_sorted_json(parts).encode()).hexdigest()
 
@@ -117,7 +117,7 @@ class QueryLog:
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
         return f"the query log {self.path.name!r}"
 
     @contextmanager
@@ -153,7 +153,7 @@ class QueryLog:
     def _open_file(self, *, read_only: bool) -> sqlite3.Connection:
         """Return a connection to the file, unchecked."""
         address = f"{self.path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-        # a log that nobody writes may lie where even a lock cannot be put beside it
+        # an unused log may be in a folder where no lock can be created
         if read_only and not self.path.with_name(f"{self.path.name}-wal").exists():
             address += "&immutable=1"
         return sqlite3.connect(address, uri=True, timeout=MAX_LOCK_SECONDS, isolation_level=None)
@@ -162,7 +162,7 @@ class QueryLog:
         """Check that the file is a query log; make an empty file one."""
         if not read_only:
             _share_file(connection)
-            # an answer that was paid for survives a power failure too
+            # paid answers must survive a power failure
             connection.execute("PRAGMA synchronous = FULL")
             _create_if_empty(connection)
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -280,9 +280,9 @@ class Store:
     def add(
         self, system: System, answers: Iterable[tuple[QuestionKey, object]]
     ) -> dict[QuestionKey, object]:
-        """Write answers, all of them or none, and return the stored ones.
+        """Write answers atomically and return the stored ones.
 
-        Where another process was faster, its answer stays.
+        Earlier answers of another process take precedence.
         """
         key, connection = system.key, self.connection
         answer_of = dict(answers)
@@ -326,7 +326,7 @@ class Store:
 
 
 def as_query_log(name: str, value: object) -> QueryLog:
-    """Return the log that a user names."""
+    """Return the log at a path."""
     if isinstance(value, QueryLog):
         return value
     if not isinstance(value, str | Path) or Path(value).suffix.lower() != SUFFIX:
@@ -339,17 +339,17 @@ def as_query_log(name: str, value: object) -> QueryLog:
 
 
 def write_question(question: Collection[object]) -> str:
-    """Return a question as the log writes it: 1, 1.0 and true stay apart."""
+    """Return a question as stored in the log; 1, 1.0 and true stay distinct."""
     return to_sorted_json(list(question))
 
 
 def to_sorted_json(value: object) -> str:
-    """Return JSON that is the same for the same value."""
+    """Return canonical JSON of a value."""
     return _SORTED.encode(value)
 
 
 def _to_exact_json(answer: object) -> str:
-    """Return an answer as JSON from which the same answer can be read."""
+    """Return an answer as JSON without loss."""
     try:
         return _EXACT.encode(answer)
     except (TypeError, ValueError):
@@ -383,12 +383,12 @@ def _digest(key: str, question: str, draw: int, answer: str) -> bytes:
 
 
 MAX_SYSTEMS_LISTED = 5
-"""Systems that a message lists."""
+"""Maximum number of systems in a message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Logged(Wrapper):
-    """A black box with a query log: the oracle asks it what the log lacks."""
+    """A black box with a query log; only missing answers are queried."""
 
     identity: str
     log: QueryLog
@@ -396,16 +396,16 @@ class Logged(Wrapper):
 
 @dataclass(frozen=True, eq=False)
 class Recorded(BlackBox):
-    """A system of which there is only what it said: an audit is repeated without it.
+    """A system whose answers come from a query log, to repeat an audit without it.
 
     Attributes
     ----------
     identity, name, description
-        What the system is known by and how a report names it.
+        Identity, name and description of the system.
     log
         The query log.
     library, features, classes, controls
-        What its black box said of itself.
+        Properties of its black box.
 
     Examples
     --------
@@ -433,7 +433,7 @@ class Recorded(BlackBox):
     controls: Mapping[str, Sequence[Value]] | None = None
 
     def answer(self, points: Sized, kind: Answer) -> NoReturn:
-        """Refuse: there is nobody to be asked.
+        """Raise a `ModelError`: there is no model to query.
 
         Examples
         --------
@@ -447,24 +447,24 @@ class Recorded(BlackBox):
 
 
 def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
-    """Keep a model's answers in a query log, and ask it what that does not know.
+    """Store a model's answers in a query log, and query only what is missing there.
 
     Parameters
     ----------
     model
-        A model as `audit` takes it. It needs an identity, which a callable gets by `named`.
+        A model as `audit` takes it, with an identity, which `named` gives to a callable.
     query_log
-        The path of the log, which ends in .sqlite; it is made where there is none.
+        Path of the log, ending in .sqlite; it is created if missing.
 
     Returns
     -------
     Logged
-        The same model, asked once about everything but what `Queries.repeats` asks again.
+        The model, which gets each question once, apart from those of `Queries.repeats`.
 
     Raises
     ------
     InputError
-        If the path ends otherwise, or the model has no identity.
+        If the path has another ending, or the model has no identity.
 
     Examples
     --------
@@ -473,15 +473,16 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
     >>> questions = []
-    >>> def says(points):
+    >>> def grants(points):
     ...     questions.extend(points["sex"])
     ...     return (points["sex"] == "m").astype(int)
-    >>> model = ft.access.named(says, "version 1")
+    >>> model = ft.access.named(grants, "version 1")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     box = ft.access.logged(model, f"{folder}/answers.sqlite")
-    ...     asked = dict(model=box, sensitive_features="sex", rng=0, queries=ft.Queries(repeats=0))
-    ...     first = ft.audit(people, "good", **asked)
-    ...     again = ft.audit(people, "good", **asked)
+    ...     queries = ft.Queries(repeats=0)
+    ...     settings = dict(model=box, sensitive_features="sex", rng=0, queries=queries)
+    ...     first = ft.audit(people, "good", **settings)
+    ...     again = ft.audit(people, "good", **settings)
     >>> first.statistic == again.statistic, questions
     (True, ['f', 'm'])
     """
@@ -516,24 +517,24 @@ def read_query_log(path: str, _: Permissions) -> Recorded:
 
 
 def recorded(path: str | Path, identity: str | None = None) -> Recorded:
-    """Return a model that says what a query log has, for an audit without the system.
+    """Return a model that replays the answers of a query log.
 
     Parameters
     ----------
     path
         The query log.
     identity
-        Which of the systems in it; not needed where there is one.
+        Identity of the system; not needed if the log has only one.
 
     Returns
     -------
     Recorded
-        What `audit` takes as its ``model``.
+        The ``model`` for `audit`.
 
     Raises
     ------
     InputError
-        If there is no such log, or it has the answers of several systems and none is named.
+        If the log does not exist, or has several systems and ``identity`` is missing.
 
     Examples
     --------
@@ -587,7 +588,7 @@ def _recorded(log: QueryLog, system: System) -> Recorded:
 
 
 def describe_box(box: BlackBox) -> tuple[tuple[str, object], ...]:
-    """Return what a log stores about a black box, so that `recorded` can replace it."""
+    """Return the stored properties of a black box, with which `recorded` replaces it."""
     controls = () if box.controls is None else (("controls", dict(box.controls)),)
     return (
         *controls,
@@ -600,12 +601,12 @@ def describe_box(box: BlackBox) -> tuple[tuple[str, object], ...]:
 
 
 def find_log(box: BlackBox) -> QueryLog | None:
-    """Return the log of a black box, whatever it is wrapped in."""
+    """Return the log of a black box, also inside wrappers."""
     return next((layer.log for layer in layers(box) if isinstance(layer, Logged | Recorded)), None)
 
 
 def is_recorded(box: BlackBox) -> bool:
-    """Return whether there is only a log, and no model to ask."""
+    """Return whether a black box is only a log, without a model."""
     return any(isinstance(layer, Recorded) for layer in layers(box))
 
 
@@ -666,7 +667,7 @@ def _rows(store: Store, system: System) -> Iterator[Row]:
 
 
 def _lines(rows: list[Row]) -> str:
-    """Return one JSON object a line."""
+    """Return one JSON object per line."""
     return "".join(f"{to_sorted_json(row)}\n" for row in rows)
 
 

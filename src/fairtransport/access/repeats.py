@@ -1,4 +1,4 @@
-"""Questions that are asked a second time, to see whether the answers differ."""
+"""Repeated questions, which show whether answers differ."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ if TYPE_CHECKING:
 
 
 DEFAULT_REPEATS = 20
-"""Questions that a model is asked a second time, unless told."""
+"""Default number of repeated questions."""
 TOLERANCE = 1e-6
-"""How far a score may be from what it was: sums depend on how many points are asked at once."""
+"""Tolerance of repeated scores: sums depend on the size of the batch."""
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Questions that were asked a second time, and how many of them got another answer.
+    """Number of repeated questions, and of those that got another answer.
 
-    A model in this process is asked again as a check of how it is called: that all answers
-    agree is what everybody expects there, and not ``worth_telling``.
+    For a model in this process agreement is expected, and not ``is_notable``.
     """
 
     count: int = 0
     differed: int = 0
     contradictions: int = 0
-    worth_telling: bool = True
+    is_notable: bool = True
 
 
 def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
-    """Count the points whose label an estimator does not give the largest score."""
+    """Count the points where an estimator's label does not have its largest score."""
     model = next((layer for layer in layers(box) if isinstance(layer, Estimator)), None)
     if model is None:
         return 0
@@ -62,9 +61,9 @@ def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
 
 
 def count_repeats(box: BlackBox | None, repeats: int | None, limit: int | None = None) -> int:
-    """Return how many questions to ask again: at most a third of the limit on questions.
+    """Return how many questions to repeat: at most a third of the limit on questions.
 
-    A log alone cannot be asked again, and a model that answers at random need not be.
+    None of a log, which has no model, or of a model that answers at random.
     """
     if box is None or box.answers_at_random:
         return 0
@@ -75,10 +74,10 @@ def count_repeats(box: BlackBox | None, repeats: int | None, limit: int | None =
 
 
 def split_repeats(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]:
-    """Return batches of questions that are asked again, of 2 to 4 questions.
+    """Return batches of 2 to 4 repeated questions.
 
-    In a small batch an answer that depends on the rest of its batch is most likely to differ. A
-    single question is no batch: some models answer one row in another shape.
+    In a small batch, an answer that depends on the rest of its batch is most likely to differ. Some
+    models answer a single row in another shape.
     """
     if box.points_per_call == 1:
         return [places]
@@ -88,7 +87,7 @@ def split_repeats(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]:
 
 
 def second_box(box: BlackBox) -> BlackBox:
-    """Return the box to ask again: a cached model has a second cache."""
+    """Return the box for repeated questions: a cached model has a second cache."""
     cached = next((layer for layer in layers(box) if isinstance(layer, CachedModel)), None)
     return box if cached is None else check_box(cached.second)
 

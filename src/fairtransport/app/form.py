@@ -49,14 +49,14 @@ ROLES = {
     SCORE: "score of the decision, not a label",
     UNUSED: "not used",
 }
-"""What a column can be, besides the decision and the groups."""
+"""Roles of a column besides the decision and the groups."""
 CHOICES = {name: kind.choice for name, kind in SIMILARITIES.items() if kind.choice}
-"""The similarities that need no further file, in words."""
+"""Descriptions of the similarities that need no further file."""
 AMBIGUOUS = frozenset({"yes", "no", "y", "n", "t", "f"})
-"""Decisions that say nothing without the name of their column."""
+"""Decisions that mean nothing without the name of their column."""
 PER_CENT = 100
 HOLD_OUT = 0.3
-"""The share of the people on whom 'sensitive-subspace' is fitted."""
+"""Share of people on whom 'sensitive-subspace' is fitted."""
 NUMBERS = ("budget", "alpha", "rng", "n_resamples")
 WHOLE = ("rng", "n_resamples")
 WORDS = ("method", "missing", "judge")
@@ -70,7 +70,7 @@ FIELDS = {
     "legitimate": "similarity", "fit": "similarity", "hold_out": "similarity",
     "reference": "favourable",
 }  # fmt: skip
-"""The field beside which a sentence about a parameter stands, if not the one of its name."""
+"""Field of the messages about a parameter, if not the one of its name."""
 FIELD_NAMES = {
     "X": "The file", "y": "What really happened", "y_pred": "The column with the decision",
     "y_score": "The column with the score", "sensitive_features": "The groups to compare",
@@ -87,26 +87,26 @@ FIELD_NAMES = {
     "tolerance": "Tolerance", "row": "Row of the file", "targets": "targets",
     "together": "Columns that change together",
 }  # fmt: skip
-"""Parameters as the form names them."""
+"""Names of parameters in the form."""
 
 
 @dataclass
 class AuditForm:
-    """What was typed into a form, what it asks for, and what is wrong with it, by field."""
+    """The entries of a form, the audit they request, and messages by field."""
 
     entries: Mapping[str, str]
     request: AuditRequest | None = None
     errors: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, message: str, place: str | None = None) -> None:
-        """Put a message beside its field; the first one there stays."""
+        """Put a message beside its field, unless it has one."""
         error = InputError(message)
         sentence = render_message(message, FIELD_NAMES)
         self.errors.setdefault(place or field_of(error.parameter), sentence)
 
 
 def field_of(parameter: str | None) -> str:
-    """Return the field of a parameter; "form" where it has none."""
+    """Return the field of a parameter; "form" if it has none."""
     name = parameter or "form"
     is_field = name in FIELDS or name in (
         *NUMBERS,
@@ -139,7 +139,7 @@ def fill(table: Table, entries: Mapping[str, str], models: Mapping[str, Upload])
         names = signature(compare).parameters
         settings = {name: value for name, value in settings.items() if name in names}
     described = [name for name, role in roles.items() if role in {CASE, SENSITIVE}]
-    # a model is not to be asked about decisions that the file has
+    # a model must not see the decisions in the file
     left_out = {UNUSED, PREDICTION, SCORE} if asks_model(entries) else {UNUSED}
     uses_truth = find_measure(table, entries).loss != OUTCOME
     if not uses_truth:
@@ -159,7 +159,7 @@ def fill(table: Table, entries: Mapping[str, str], models: Mapping[str, Upload])
     if form.errors:
         return form
     try:
-        # a model may tell other columns that describe a case
+        # a model may name other columns that describe a case
         complete = request.resolve([]) if request.first.model is None else request
         complete.settings()
     except FairtransportError as error:
@@ -170,18 +170,18 @@ def fill(table: Table, entries: Mapping[str, str], models: Mapping[str, Upload])
 
 
 def asks_model(entries: Mapping[str, str]) -> bool:
-    """Say whether a model is asked, instead of the decisions of the file."""
+    """Return whether a model is queried, instead of reading the decisions of the file."""
     return entries.get("answers") == "model"
 
 
 def decision_of(table: Table, entries: Mapping[str, str]) -> int | None:
-    """Return the place of the column with the decision; None if none was chosen."""
+    """Return the index of the decision's column; None if none was chosen."""
     text = entries.get("decision", "")
     return int(text) if text.isdecimal() and int(text) < len(table.columns) else None
 
 
 def roles_of(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
-    """Return what each column is."""
+    """Return the role of each column."""
     roles = {}
     for at, column in enumerate(table.columns):
         role = entries.get(f"role.{at}", CASE)
@@ -196,7 +196,7 @@ def roles_of(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Measure:
-    """What an audit counts: wrong decisions, one decision, or something of a unit of its own."""
+    """What an audit counts: wrong decisions, one decision, or a loss in its own unit."""
 
     loss: str
     decision: str | None = None
@@ -211,7 +211,7 @@ class Measure:
 
     @property
     def words(self) -> str:
-        """What the limit is about, as it stands behind the number."""
+        """The words behind the number of the limit."""
         if self.loss == ERROR:
             return "in 100 people decided correctly, but wrongly as someone else"
         if self.decision is None:
@@ -230,7 +230,7 @@ def decision_name(text: str, column: str) -> str:
 
 
 def with_decision(text: str, column: str) -> str:
-    """Return a decision as it stands behind the people who get it."""
+    """Return a decision as the words behind the people who get it."""
     return f"{'' if _says_itself(text) else 'with '}{decision_name(text, column)}"
 
 
@@ -251,9 +251,9 @@ def good_column(table: Table, entries: Mapping[str, str]) -> int | None:
 def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
     """Return what is counted, as far as the form is filled in.
 
-    With true outcomes in the words of the decisions, wrong decisions. Otherwise, in the file alone,
-    the bad one of two decisions; asked of a model, the good one, which people who are worse off
-    would get as someone else.
+    Wrong decisions, if true outcomes are in the words of the decisions. Otherwise the bad one of
+    two decisions in the file; with a model the good one, which people who are worse off would get
+    as someone else.
     """
     by_model, at = asks_model(entries), good_column(table, entries)
     loss = entries.get("loss") or _default_loss(table, entries)
@@ -275,7 +275,7 @@ def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
 
 
 def _default_loss(table: Table, entries: Mapping[str, str]) -> str:
-    """Return the loss of the errors where what happened is told as decisions are."""
+    """Return the loss of errors if true outcomes are in the words of decisions."""
     columns = dict(zip(roles_of(table, entries).values(), table.columns, strict=True))
     label = columns.get(LABEL)
     if label is None:
@@ -299,7 +299,7 @@ def _only(form: AuditForm, roles: Mapping[str, str], role: str) -> str | None:
 
 
 def _settings(table: Table, form: AuditForm, roles: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is said otherwise than by default; the seed always."""
+    """Return the settings that are not at their defaults, and the seed."""
     sensitive = [name for name, role in roles.items() if role == SENSITIVE]
     settings: dict[str, Any] = {"sensitive_features": sensitive}
     if not sensitive:
@@ -351,7 +351,7 @@ def _decisions(table: Table, form: AuditForm, measure: Measure) -> dict[str, Any
 
 
 def _limit(form: AuditForm, measure: Measure) -> float | None:
-    """Return the limit as the audit takes it: of people in 100, their share."""
+    """Return the limit as a loss; a number of people in 100 becomes a share."""
     text = _typed(form, "limit")
     if text is None:
         return None
@@ -369,7 +369,7 @@ def _limit(form: AuditForm, measure: Measure) -> float | None:
 
 
 def _document(table: Table, form: AuditForm) -> dict[str, Any]:
-    """Return what documents are told, as far as it was typed."""
+    """Return the options of documents that were filled in."""
     values: dict[str, Any] = {name: _typed(form, name) for name in HEAD}
     values["reference"] = dict(_privileged(table, form)) or None
     options = {name: value for name, value in values.items() if value is not None}
@@ -378,7 +378,7 @@ def _document(table: Table, form: AuditForm) -> dict[str, Any]:
 
 
 def _check_values(form: AuditForm, values: Mapping[str, Any]) -> None:
-    """Put a message beside each field whose value breaks its rule."""
+    """Put a message beside each field with an invalid value."""
     for name, value in values.items():
         try:
             checked(name, value)
@@ -440,7 +440,7 @@ def _privileged(table: Table, form: AuditForm) -> Iterator[tuple[str, object]]:
 
 
 def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, Any]:
-    """Return what is said of a similarity: how much a difference counts, or the share to learn."""
+    """Return the settings of a similarity, such as scales."""
     if name not in CHOICES:
         choices = ", ".join(map(repr, CHOICES))
         form.refuse(f"{param('similarity')} must be one of {choices}, got {name!r}", "similarity")
@@ -469,13 +469,13 @@ def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, A
                 )
                 settings[kind][column.name] = value
     stated: dict[str, Any] = {kind: rules for kind, rules in settings.items() if rules}
-    if exact:  # one alone as a line has it
+    if exact:  # a single one as text, like on the command line
         stated["exact"] = exact if len(exact) > 1 else exact[0]
     return stated
 
 
 def typed_similarity(table: Table, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return a similarity with its budget as the form has them."""
+    """Return a similarity and its budget as entries of the form."""
     rules = settings["similarity_settings"]
     costs = {**rules.get("scales", {}), **rules.get("mismatch", {})}
     entries = {"similarity": settings["similarity"], "budget": f"{settings.get('budget', 0.0):g}"}
@@ -486,14 +486,14 @@ def typed_similarity(table: Table, settings: Mapping[str, Any]) -> dict[str, str
 
 
 def is_scaled(entries: Mapping[str, str], at: int, *, numeric: bool) -> bool:
-    """Say whether differences of a column are differences of numbers."""
+    """Return whether differences of a column are differences of numbers."""
     return numeric and not entries.get(f"bins.{at}", "").strip()
 
 
 def _sources(
     table: Table, form: AuditForm, roles: Mapping[str, str], models: Mapping[str, Upload]
 ) -> tuple[ModelSource, ...]:
-    """Return where answers come from; of two models the first is the one to compare with."""
+    """Return the sources of answers; of two models the first is the one to compare with."""
     compares = form.entries.get("compares") == "on"
     if asks_model(form.entries):
         first = _model(table, form, "model", models)
@@ -518,7 +518,7 @@ def _sources(
 
 
 def _model(table: Table, form: AuditForm, name: str, models: Mapping[str, Upload]) -> ModelSource:
-    """Return a model file: one just handed over, one kept from before, or one at a path."""
+    """Return a model file: uploaded, kept from before, or at a path."""
     upload_kept = table.models.get(form.entries.get(f"kept_{name}", ""))
     upload = models.get(name) or upload_kept
     path = _typed(form, f"{name}_path")
@@ -546,7 +546,7 @@ LEARNED = "sensitive-subspace"
 
 
 def limit_means(table: Table, entries: Mapping[str, str], n: int) -> dict[str, str]:
-    """Return what a limit is about, and how many people of the file it is."""
+    """Return the meaning of a limit, and its number of people in the file."""
     measure = find_measure(table, entries)
     number = _number_meaning(entries.get("limit", ""))
     is_limit = number is not None and measure.is_people and 0 <= number < PER_CENT
@@ -555,7 +555,7 @@ def limit_means(table: Table, entries: Mapping[str, str], n: int) -> dict[str, s
 
 
 def budget_means(table: Table, entries: Mapping[str, str]) -> str:
-    """Return what a budget is under the similarity that is chosen; nothing where it is none."""
+    """Return the meaning of a budget under the chosen similarity; empty without one."""
     budget = _number_meaning(entries.get("budget", "") or "0")
     name = entries.get("similarity") or str(AuditSettings.similarity)
     if budget is None or budget < 0:
@@ -591,26 +591,26 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Its name, without its folder."""
+        """The name of the file without its folder."""
         return Path(self.shown).name
 
     @cached_property
     def overview(self) -> FilePreview:
-        """Its columns and how many rows it has; the database that reads them is closed again."""
+        """Columns and number of rows; the database that reads them is closed again."""
         with closing(FileSource(self.path)) as source:
             return preview_file(source)
 
     @property
     def columns(self) -> tuple[ColumnPreview, ...]:
-        """Its columns."""
+        """The columns."""
         return self.overview.columns
 
     def literal(self, column: ColumnPreview, text: str) -> object:
-        """Return the value that a text of the preview stands for."""
+        """Return the value of a text of the preview."""
         return parse_literal(text) if column.numeric or column.is_boolean else text
 
     def guess(self) -> dict[str, str]:
-        """Return the fields of a form in which columns have the roles that they seem to have."""
+        """Return form entries with the likely role of each column."""
         entries = {"answers": "column", "data_name": self.name}
         roles = guess_roles(self.columns, self.overview.rows)
         for at, column in enumerate(self.columns):

@@ -1,7 +1,7 @@
-"""Who may talk to the server: a browser on this machine that was given the token.
+"""Access to the server: only for a browser on this machine with the token.
 
-Every request has to come to the address that the server listens at (so that no foreign name can be
-pointed at it), from one of its own pages, and with the token, in the first address or in a cookie.
+A request must use the address that the server listens at (against DNS rebinding), come from one of
+its pages, and have the token, in the first address or in a cookie.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ POLICY = (
     "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
-"""What pages may load: what this server sends, and no script or style that stands in them."""
+"""Content security policy of pages: only what this server sends, no inline scripts or styles."""
 REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
-"""What is added to the report's own policy, which allows its scripts by their hashes."""
+"""Addition to the report's own policy, which allows its scripts by their hashes."""
 READING = ("GET", "HEAD")
 
 
 class Guard:
-    """Refuses what does not come from the owner's browser, and sends headers with what does."""
+    """Rejects requests that are not from the owner's browser, and adds headers to answers."""
 
     def __init__(self, app: ASGIApp, *, token: str, host: str) -> None:
         self.app, self.token, self.host = app, token, host
@@ -55,7 +55,7 @@ class Guard:
             await self.app(scope, receive, _with_headers(send))
 
     def _refusal(self, request: Request, headers: Headers) -> str | None:
-        """Return why a request is not answered; None if it is."""
+        """Return why a request is rejected; None if it is not."""
         if headers.get("host") != self.host:
             return f"This server answers to {self.host} alone."
         origin = headers.get("origin")
@@ -82,7 +82,7 @@ def _with_headers(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             headers.setdefault("content-security-policy", POLICY)
             headers["x-content-type-options"] = "nosniff"
-            # not "no-referrer": browsers would then hide from us where a form comes from
+            # not "no-referrer": browsers would then hide the origin of a form
             headers["referrer-policy"] = "same-origin"
             headers["cross-origin-opener-policy"] = "same-origin"
             headers["cross-origin-resource-policy"] = "same-origin"

@@ -1,4 +1,4 @@
-"""The audits of a server: each in a process of its own, to be watched, asked and ended."""
+"""The audits of a server, each in its own process."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 MAX_AUDITS = 8
-"""Audits that a server holds; each is a process."""
+"""Maximum number of audits of a server; each is a process."""
 PATIENCE = 120.0
-"""Seconds that an answer may take."""
+"""Maximum seconds for an answer."""
 RUNNING, DONE, FAILED, CANCELLED = "running", "done", "failed", "cancelled"
 LATE = f"the answer takes longer than {PATIENCE:g} seconds: ask again later"
 GONE = "the audit's process has ended before its work was done, perhaps for want of memory"
@@ -58,7 +58,7 @@ class Job:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def start(self) -> None:
-        """Start the process; without the working directory among what it may import."""
+        """Start the process, without the working directory in its import path."""
         self._line, theirs = Pipe()
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno())],
@@ -87,17 +87,17 @@ class Job:
                 self._answers.put(message)
 
     def _hang_up(self) -> None:
-        """Leave nothing of a process that has ended: neither lines nor its entry in the system."""
+        """Close the connections of an ended process and collect its exit status."""
         self._line.close()
         if self.state in {RUNNING, DONE}:
             self.message, self.state = GONE, FAILED
         self._answers.put(Answer(None, refused=GONE))
         self._process.wait()
-        assert self._process.stdin is not None  # noqa: S101 - it was asked for
+        assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         self._process.stdin.close()
 
     def ask(self, question: str, **arguments: Any) -> Any:
-        """Ask the process about its result; one question at a time."""
+        """Send the process a question about its result, one at a time."""
         with self._asking:
             if self.state != DONE:
                 raise FairtransportError(self.message or "the audit is not done")
@@ -114,7 +114,7 @@ class Job:
         return answer.value
 
     def _wait(self, number: int) -> Answer:
-        """Return the answer to a question; late ones to questions before it are dropped."""
+        """Return the answer to a question; drop late ones to earlier questions."""
         ends = time.monotonic() + PATIENCE
         while True:
             answer = self._answers.get(timeout=max(0.0, ends - time.monotonic()))
@@ -122,15 +122,15 @@ class Job:
                 return answer
 
     def cancel(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         if self.state == RUNNING:
             self.state = CANCELLED
         self._process.kill()
-        self._listener.join()  # until it has heard that the process is gone
+        self._listener.join()  # until it has noticed the end of the process
 
     @property
     def sentence(self) -> str:
-        """Why the audit failed, with fields and files as the form names them."""
+        """Why the audit failed, in the form's words for fields and files."""
         sentence = render_message(self.message, FIELD_NAMES)
         files = {self.request.data: self.request.name}
         files |= {
@@ -142,12 +142,12 @@ class Job:
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process ID."""
         return self._process.pid
 
 
 class Jobs:
-    """The audits that a server holds, the newest last."""
+    """The audits of a server, the newest last."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
@@ -156,7 +156,7 @@ class Jobs:
         return iter(list(self._jobs.values()))
 
     def get(self, key: str) -> Job | None:
-        """Return an audit; None if there is none of that key."""
+        """Return an audit; None if there is none with that key."""
         return self._jobs.get(key)
 
     def start(
@@ -192,7 +192,7 @@ PROGRAM = "import sys; from fairtransport.app.jobs import begin; begin(int(sys.a
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is: in words, and of how much how much is done, where that is known."""
+    """Progress of an audit: a description, the amount done and the total, if known."""
 
     words: str
     done: int = 0
@@ -201,14 +201,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Failed:
-    """Why there is no result."""
+    """The reason why there is no result."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
 class Done:
-    """That there is a result, what it says in short, and as what it can be repeated."""
+    """A summary of a result, and the request that repeats it."""
 
     finding: Finding
     request: AuditRequest
@@ -216,7 +216,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was asked of the result, or why it is not to be had; without a number it is for all."""
+    """The answer to a question about the result, or an error; to all, if it has no number."""
 
     number: int | None
     value: Any = None
@@ -224,7 +224,7 @@ class Answer:
 
 
 def begin(handle: int) -> None:
-    """Carry out what comes over the line first, then answer numbered questions until it closes."""
+    """Run the first request from the connection, then answer numbered questions until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
     threading.Thread(target=_end_with_server, daemon=True).start()
     os.dup2(STDERR, STDOUT)  # models may print
@@ -241,7 +241,7 @@ def begin(handle: int) -> None:
 
 
 def _end_with_server() -> None:
-    """End when standard input does, which the server holds open as long as it lives."""
+    """Exit when standard input closes, which the server holds open while it lives."""
     os.read(STDIN, 1)
     os._exit(1)
 

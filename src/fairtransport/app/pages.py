@@ -1,4 +1,4 @@
-"""The pages: choose a file, say what is asked, follow an audit, read and use its result."""
+"""Pages: choose a file, describe an audit, follow it, read and use its result."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ REFUSED, TOO_LARGE, ABSENT = 422, 413, 404
 
 @dataclass
 class Desktop:
-    """What a server holds: its folder, the files that were chosen, the audits."""
+    """State of a server: its folder, the chosen files, the audits."""
 
     folder: Path
     tables: dict[str, Table] = field(default_factory=dict)
@@ -70,13 +70,13 @@ class Desktop:
 
 
 def desktop_of(request: Request) -> Desktop:
-    """Return what the server holds."""
+    """Return the state of the server."""
     desktop: Desktop = request.app.state.desktop
     return desktop
 
 
 def absent(what: str) -> Response:
-    """Return the page of what is not there, or no longer."""
+    """Return the page for something that does not exist, or no longer."""
     return page("absent", ABSENT, what=what)
 
 
@@ -96,7 +96,7 @@ def _start_page(
 
 
 async def choose(request: Request) -> Response:
-    """Take a file: an example, a path or one that is handed over."""
+    """Accept a file: an example, a path or an upload."""
     desktop = desktop_of(request)
     entries = await read_form(request, desktop.folder, ["file"])
     if entries.too_large:
@@ -135,14 +135,14 @@ async def choose(request: Request) -> Response:
 
 
 def _place(path: str) -> Path:
-    """Return a path as it was typed; the sign for a home folder stands for it."""
+    """Return a typed path, with the home folder expanded."""
     if not path.strip():
         msg = f"choose a file of type {', '.join(FILE_KINDS)}, or a folder of them"
         raise InputError(msg)
     entries = Path(path.strip())
     try:
         return entries.expanduser()
-    except RuntimeError:  # nobody is called so
+    except RuntimeError:  # there is no such user
         return entries
 
 
@@ -185,7 +185,7 @@ def _count_people(table: Table, roles: Mapping[str, str]) -> int:
 
 
 def _meanings(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
-    """Return what the limit and the budget mean, and in what people are alike."""
+    """Return the meaning of the limit and the budget, and of being alike."""
     roles = roles_of(table, entries)
     limit = limit_means(table, entries, _count_people(table, roles))
     return {
@@ -196,7 +196,7 @@ def _meanings(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
 
 
 def _alike_sentence(roles: Mapping[str, str]) -> str:
-    """Return in which columns people agree who are alike, and which are not used."""
+    """Return the sentence on the columns in which similar people agree, and on unused ones."""
     names = {
         kind: ", ".join(visible(name) for name, role in roles.items() if role == kind)
         for kind in (CASE, UNUSED)
@@ -206,7 +206,7 @@ def _alike_sentence(roles: Mapping[str, str]) -> str:
 
 
 async def download_copy(request: Request) -> Response:
-    """Hand over a copy of a file of cases, or of a model, that is kept here."""
+    """Send a stored copy of a file of cases or of a model."""
     table = desktop_of(request).tables.get(request.path_params["table"])
     which = request.path_params["which"]
     if table is None or not ((table.is_ours and which == "data") or which in table.models):
@@ -220,7 +220,7 @@ async def download_copy(request: Request) -> Response:
 
 
 async def means(request: Request) -> Response:
-    """Say what a limit and a budget mean, while they are typed."""
+    """Explain a limit and a budget while they are typed."""
     table = desktop_of(request).tables.get(request.path_params["table"])
     if table is None:
         return JSONResponse({}, ABSENT)
@@ -228,7 +228,7 @@ async def means(request: Request) -> Response:
 
 
 async def begin(request: Request) -> Response:
-    """Start an audit, or show beside each field what is wrong with it."""
+    """Start an audit, or show errors beside the fields."""
     desktop = desktop_of(request)
     table = desktop.tables.get(request.path_params["table"])
     if table is None:
@@ -241,7 +241,7 @@ async def begin(request: Request) -> Response:
         filled.refuse(too_large_sentence(max(announced, MAX_UPLOAD_BYTES + 1)), "form")
         return await run_in_threadpool(_form_page, table, filled, TOO_LARGE)
     for name, upload in form.files.items():
-        # a browser does not fill in a file again: it stays here, and the form says so
+        # browsers do not refill a field of a file: it is kept here, and the form says so
         _remove_unused_model(desktop, table, entries.get(f"kept_{name}", ""))
         key = token_hex(8)
         table.models[key] = upload
@@ -260,7 +260,7 @@ async def begin(request: Request) -> Response:
 
 
 def _remove_unused_model(desktop: Desktop, table: Table, key: str) -> None:
-    """Remove a model of a refused form that another one takes the place of."""
+    """Remove a model of a rejected form that is replaced by another one."""
     if key not in table.models or key in table.entries.values():
         return
     path = table.models[key].path
@@ -281,13 +281,13 @@ def _job(request: Request) -> Job | None:
 
 
 def _finished(request: Request) -> Job | None:
-    """Return an audit that has a result to show."""
+    """Return an audit with a result."""
     job = _job(request)
     return job if job is not None and job.state == DONE else None
 
 
 async def show(request: Request) -> Response:
-    """Show an audit: how far it is, why it failed, or its report."""
+    """Show an audit: its progress, its failure, or its report."""
     job = _job(request)
     if job is None:
         return absent("audit")
@@ -309,7 +309,7 @@ async def full(request: Request) -> Response:
 
 
 async def follow(request: Request) -> Response:
-    """Start the audit that the result advises to make instead."""
+    """Start the audit that the result recommends."""
     job = _finished(request)
     settings = None if job is None or job.done is None else job.done.finding.next_settings
     table = None if job is None else desktop_of(request).tables.get(job.table)
@@ -331,7 +331,7 @@ async def follow(request: Request) -> Response:
 
 
 async def state(request: Request) -> Response:
-    """Tell how far an audit is."""
+    """Return the progress of an audit."""
     job = _job(request)
     if job is None:
         return JSONResponse({"state": "absent"}, 404)
@@ -347,7 +347,7 @@ async def state(request: Request) -> Response:
 
 
 async def cancel(request: Request) -> Response:
-    """End an audit that is not done."""
+    """End an unfinished audit."""
     job = _job(request)
     if job is None:
         return absent("audit")
@@ -356,13 +356,13 @@ async def cancel(request: Request) -> Response:
 
 
 async def remove(request: Request) -> Response:
-    """End an audit and forget it."""
+    """End and remove an audit."""
     await run_in_threadpool(desktop_of(request).jobs.remove, request.path_params["audit"])
     return RedirectResponse("/", 303)
 
 
 async def report(request: Request) -> Response:
-    """Show the report alone, for the frame: it runs in a sandbox."""
+    """Show the report alone, for the sandboxed frame."""
     job = _finished(request)
     if job is None:
         return absent("report")
@@ -374,7 +374,7 @@ EXPLORED = {"budget": "The budget", "limit": "The limit"}
 
 
 async def explore(request: Request) -> Response:
-    """Show an audit at another budget, beside another threshold."""
+    """Show an audit at another budget and another threshold."""
     job = _finished(request)
     if job is None or job.done is None or job.request.compares:
         return absent("audit")
@@ -405,7 +405,7 @@ async def explore(request: Request) -> Response:
 
 
 async def case(request: Request) -> Response:
-    """Show one case beside those with whom it is compared."""
+    """Show one case beside the people it is compared with."""
     job = _finished(request)
     if job is None or job.request.compares:
         return absent("audit")
@@ -425,7 +425,7 @@ async def case(request: Request) -> Response:
 
 
 def checked_whole(name: str, text: str) -> int:
-    """Return the whole number that was typed."""
+    """Return a typed whole number."""
     if not text.lstrip("-").isdecimal() or len(text) > MAX_DIGITS:
         msg = f"{param(name)} must be a whole number, got {text!r}"
         raise InputError(msg)
@@ -439,7 +439,7 @@ NO_LINE = (
 
 
 async def repeat(request: Request) -> Response:
-    """Show what can be taken along, and how the audit is repeated."""
+    """Show the downloads, and how to repeat the audit."""
     job = _finished(request)
     if job is None:
         return absent("audit")
@@ -455,7 +455,7 @@ async def repeat(request: Request) -> Response:
 
 
 def _names(job: Job) -> list[str]:
-    """Return the files that an audit has."""
+    """Return the names of an audit's files."""
     absent_here = {MOVES} if job.request.compares else set()
     if job.request.as_command() is None:
         absent_here.add(LINE)
@@ -463,7 +463,7 @@ def _names(job: Job) -> list[str]:
 
 
 async def file(request: Request) -> Response:
-    """Hand over one of the files."""
+    """Send one of the files."""
     job, name = _finished(request), request.path_params["name"]
     if job is None or name not in _names(job):
         return absent("file")
@@ -481,7 +481,7 @@ PLACE = Path(__file__).parent
 
 @cache
 def templates() -> Environment:
-    """Return the templates' environment: escaping always, unknown names an error."""
+    """Return the environment of templates: always escaping, unknown names are errors."""
     from jinja2 import ChoiceLoader, FileSystemLoader
 
     theirs = html_environment()
@@ -493,7 +493,7 @@ def templates() -> Environment:
 
 
 def _visible_lines(text: str) -> str:
-    """Return code whose hidden characters are spelled out, line by line."""
+    """Return code line by line, with hidden characters spelled out."""
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
@@ -503,7 +503,7 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 
 
 def static_file(name: str) -> tuple[str, str] | None:
-    """Return a file that pages load, and its type; None for a name that is none of them."""
+    """Return a static file and its type; None for an unknown name."""
     if name == "app.css":
         return _style(), "text/css"
     if name == "app.js":
@@ -513,7 +513,7 @@ def static_file(name: str) -> tuple[str, str] | None:
 
 @cache
 def _style() -> str:
-    """Return the report's style, light and dark, with that of the forms after it."""
+    """Return the style of the report, light and dark, and of forms."""
     return style_sheet() + dark_style_sheet() + (PLACE / "static" / "app.css").read_text("utf-8")
 
 
@@ -524,12 +524,12 @@ EXAMPLES = {
     "compas-scores": "COMPAS and its own scores: the same people, with what the commercial system "
     "predicted for them.",
 }
-"""The examples, in words."""
+"""Descriptions of the examples."""
 KEPT = "example"
 
 
 def example(name: str, folder: Path) -> Table:
-    """Write the files of an example, and say what their columns are."""
+    """Write the files of an example, and return the roles of its columns."""
     split = compas.split_compas(SEED)
     path = folder / "compas.csv"
     split.audit.to_csv(path, index=False)

@@ -1,4 +1,4 @@
-"""What can be asked of a finished audit, in the words of its file, in the process that holds it."""
+"""Views of a finished audit in the words of its file, for the process that holds it."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ NOBODY = (
 )
 WRONG = "more wrong decisions in 100 people"
 MAX_MOVES = 20
-"""Moves that are listed beside a budget that is moved."""
+"""Maximum number of moves listed at another budget."""
 MAX_CASES = 12
-"""People who are offered to be looked up."""
+"""Maximum number of people offered for a closer look."""
 MAX_BUDGET_FACTOR = 4.0
-"""A slider of budgets ends at so many times the budget, or where the curve does."""
+"""End of a slider of budgets as a multiple of the budget, unless the curve ends before."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class DecisionWords:
     measure: Measure
 
     def text(self, prediction: Prediction) -> str:
-        """Return an answer: a decision of the file, or numbers as they are."""
+        """Return an answer: a decision of the file, or numbers unchanged."""
         measure = self.measure
         if measure.loss == OUTCOME and measure.decision is not None:
             return self.name(measure.decision) if prediction == 1 else self.other
@@ -114,7 +114,7 @@ class DecisionWords:
         return f"not {self.name(measure.decision or '')}"
 
     def row_text(self, label: str) -> str:
-        """Return a decision that the report has a text of."""
+        """Return a decision by its text in the report."""
         decision = self.measure.decision
         if self.measure.loss != OUTCOME or decision is None:
             return self.name(label)
@@ -122,7 +122,7 @@ class DecisionWords:
 
 
 def _capital(text: str) -> str:
-    """Return a text as a sentence begins; the name of a column stays as it is."""
+    """Capitalise a text, unless it begins with the name of a column."""
     return text if " = " in text else text[:1].upper() + text[1:]
 
 
@@ -142,7 +142,7 @@ class CaseView:
 
 
 def view_case(case: Case, words: DecisionWords, sensitive: tuple[str, ...]) -> CaseView:
-    """Return a case in words."""
+    """Return a case as text."""
     own = words.text(case.prediction)
     twins = sorted(
         case.twins, key=lambda one: (words.text(one.prediction) == own, one.cost, len(one.changed))
@@ -160,7 +160,7 @@ def view_case(case: Case, words: DecisionWords, sensitive: tuple[str, ...]) -> C
 def _lead(
     case: Case, twins: list[Twin], words: DecisionWords, sensitive: tuple[str, ...]
 ) -> str:  # fmt: skip
-    """Return the decision, and what it would be as the nearest person who gets another one."""
+    """Return the decision, and that of the nearest person who gets another one."""
     own, groups = words.text(case.prediction), " or ".join(map(visible, sensitive))
     if not twins:
         return f"{_capital(own)}. {NOBODY}"
@@ -177,7 +177,7 @@ def _lead(
 def _alternatives(
     case: Case, twins: list[Twin], words: DecisionWords, sensitive: tuple[str, ...]
 ) -> list[str]:  # fmt: skip
-    """Return what each sensitive feature alone does to the decision, or how those alike fare."""
+    """Return the effect of each sensitive feature alone, or the decisions of similar people."""
     own, sentences = words.text(case.prediction), []
     for name in sensitive:
         alone = [one for one in twins if one.changed == (name,)]
@@ -196,7 +196,7 @@ def _alternatives(
 
 
 def _rates_alike(twins: list[Twin], words: DecisionWords) -> list[str]:
-    """Return how often people who are alike, but for one column, get each decision."""
+    """Return how often people who agree in all but one column get each decision."""
     sentences = []
     for group in dict.fromkeys(map(_changes, twins)):
         members = [one for one in twins if _changes(one) == group]
@@ -211,7 +211,7 @@ def _changes(twin: Twin) -> str:
 
 
 def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> tables.Table:
-    """Return those with whom a case is compared, other decisions first."""
+    """Return the people a case is compared with, other decisions first."""
     is_far = any(one.cost > 0 for one in twins)
     titles = [
         "Instead",
@@ -252,7 +252,7 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found, in the words of the file, and what the pages around it have to know."""
+    """The result in the words of the file, and what its pages need."""
 
     title: str
     verdict: str | None
@@ -291,7 +291,7 @@ def _rows(summary: AuditSummary, words: DecisionWords) -> tuple[FindingRow, ...]
 
 
 def _lines(summary: AuditSummary) -> tuple[str, ...]:
-    """Return what else is said of the decisions."""
+    """Return further sentences on the decisions."""
     decisions = summary.decisions
     if decisions is None or summary.applicability is not None:
         return ()
@@ -303,7 +303,7 @@ def _lines(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
-    """Return the limit and what was found beside it."""
+    """Return the limit and the result."""
     if summary.applicability is not None:
         return ()
     has_lines = measure.loss == ERROR and summary.budget == 0
@@ -328,7 +328,7 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
 
 
 def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[tables.Table]:
-    """Yield how often the groups of each sensitive feature get the decision, without ratios."""
+    """Yield the rates of the decision by group, without ratios."""
     for at, comparison in enumerate(summary.group_metrics):
         for rate in comparison.rates if len(comparison.features) == 1 else ():
             if rate.kind == SELECTION:
@@ -348,26 +348,26 @@ def _say_fields(advice: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Look:
-    """An audit at some budget, beside some threshold.
+    """An audit at another budget and another threshold.
 
     Attributes
     ----------
     statistic, lower, upper
-        The value that the verdict is on and its bounds; None: there is no upper bound.
+        The tested value and its bounds; None: there is no upper bound.
     lower_text, upper_text
         The bounds as the report writes them, rounded outwards.
     of_rates
         Whether the bounds are those of R instead of the statistic.
     place
-        Where δ lies against the bounds.
+        Position of δ relative to the bounds.
     tested
-        The verdict that the audit reached, where budget and δ are as they were asked.
+        The verdict of the audit, at its own budget and δ.
     in_words
-        What the budget means.
+        The meaning of the budget.
     moved
-        Who is moved, in a sentence.
+        The people moved, in a sentence.
     moves
-        The table of who is swapped with whom.
+        The table of swaps.
     """
 
     statistic: float
@@ -402,7 +402,7 @@ class ResultViews:
         return self.result
 
     def finding(self) -> Finding:
-        """Return what was found, in short."""
+        """Return the result in short."""
         if not isinstance(self.result, AuditResult):
             comparison = self.result.summary
             return Finding(
@@ -446,7 +446,7 @@ class ResultViews:
         )
 
     def look(self, budget: float | None, delta: float | None) -> Look:
-        """Return the audit at another budget, with another threshold beside it."""
+        """Return the audit at another budget and another threshold."""
         view = look_at(self._audit, budget=budget, delta=delta)
         result = view.result
         summary = result.headline
@@ -471,7 +471,7 @@ class ResultViews:
         )
 
     def _bound(self, number: float | None, rounding: str) -> str:
-        """Return a bound, of people in 100, as the limit is."""
+        """Return a bound in the unit of the limit, such as people in 100."""
         if number is None or not self.words.measure.is_people:
             return bound(number, rounding)
         return bound(PER_CENT * number, rounding, 2)
@@ -502,7 +502,7 @@ class ResultViews:
         return [(point, count, profile_text(profiles.profile(point))) for point, count in pairs]
 
     def _changed_points(self) -> list[int] | None:
-        """Return the points with most people of those decided otherwise as someone else."""
+        """Return the most frequent points that are decided otherwise as someone else."""
         decisions, predictions = self._audit.decisions, self._audit.answers.predictions
         if decisions is None or decisions.scores is not None:
             return None
@@ -512,12 +512,12 @@ class ResultViews:
         np.minimum.at(least, space.families, codes)
         np.maximum.at(most, space.families, codes)
         changed = np.flatnonzero(space.observed & (least != most)[space.families])
-        # those who are worse off first
+        # worse off first
         order = np.lexsort((-space.counts[changed], self._is_good()[changed]))
         return [int(point) for point in changed[order][:MAX_CASES]]
 
     def _is_good(self) -> np.ndarray:
-        """Return of each point whether it gets the good decision; nowhere if none is good."""
+        """Return whether each point gets the good decision; all False if none is good."""
         predictions, favourable = self._audit.answers.predictions, self._audit.favourable
         if favourable is None:
             return np.zeros(len(predictions), bool)
@@ -568,18 +568,18 @@ FILES: dict[str, Any] = {
     LINE: lambda views: f"{views.request.as_command()}\n",
     CODE: lambda views: views.request.as_python(),
 }
-"""The files that can be downloaded, and nothing else."""
+"""Files that can be downloaded."""
 QUESTIONS = {name: name for name in ("affected", "look", "case", "report", "file")}
-"""What can be asked."""
+"""Allowed questions."""
 
 
 def _slider_end(last: float, budget: float) -> float:
-    """Return where a slider of budgets ends: where the curve does, if that is not far off."""
+    """Return the end of a slider of budgets: that of the curve, if it is not far off."""
     return last if budget == 0 else min(last, MAX_BUDGET_FACTOR * budget)
 
 
 def _slider_of_thresholds(result: AuditResult) -> float:
-    """Return a round number beyond what was found and asked, for a slider of δ."""
+    """Return a round number beyond the result and the limit, for a slider of δ."""
     upper = result.upper_bound if math.isfinite(result.upper_bound) else 0.0
     largest = max(result.statistic, result.delta or 0.0, upper)
     step = 10.0 ** math.floor(math.log10(largest)) if largest > 0 else 0.1

@@ -1,4 +1,4 @@
-"""Guess what the columns of a file are, from their names and values."""
+"""Guesses of the roles of a file's columns, from their names and values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CASE, LABEL, SENSITIVE, PREDICTION, SCORE, COUNTS, UNUSED = (
     "case", "label", "sensitive", "prediction", "score", "counts", "unused",
 )  # fmt: skip
 MAX_DECISIONS = 6
-"""Values of a column of decisions; as many as a preview lists."""
+"""Maximum number of values of a column of decisions, as in a preview."""
 MAX_GROUPS = 20
-"""Values of a sensitive column."""
+"""Maximum number of values of a sensitive column."""
 MIN_DISTINCT_SHARE = 0.8
-"""Distinct values per row from which a column tells single rows apart; counts are approximate."""
+"""Minimum share of distinct values in a column of IDs; counts are approximate."""
 MIN_ROWS = 20
-"""Rows from which different values everywhere mean something."""
+"""Minimum number of rows at which distinct values mean anything."""
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -60,7 +60,7 @@ YES, NO = frozenset({"1", "1.0", "true", "yes", "y"}), frozenset({"0", "0.0", "f
 
 
 def guess_roles(columns: Sequence[ColumnPreview], rows: int) -> dict[str, str]:
-    """Return what each column probably is; one that says nothing of itself describes a case."""
+    """Return the likely role of each column; by default, it describes a case."""
     roles = {column.name: _guess_alone(column, rows) for column in columns}
     free = [one for one in columns if roles[one.name] == CASE and is_decision_list(one)]
     decision = next(
@@ -82,7 +82,7 @@ def guess_roles(columns: Sequence[ColumnPreview], rows: int) -> dict[str, str]:
 
 
 def guess_good(column: ColumnPreview) -> str | None:
-    """Return the value that is good for a person; None where neither names nor values tell."""
+    """Return the likely value that is good for a person; None if unclear."""
     values = {value: value.strip().lower() for value in column.examples}
     good = [value for value, text in values.items() if text in GOOD_ANSWERS]
     bad = [value for value, text in values.items() if text in BAD_ANSWERS]
@@ -100,12 +100,12 @@ def guess_good(column: ColumnPreview) -> str | None:
 
 
 def is_group_name(name: str) -> bool:
-    """Say whether a column is named like one of protected groups, ages included."""
+    """Return whether a column is named like protected groups, ages included."""
     return bool(_words(name) & (SENSITIVE_WORDS | AGE_WORDS))
 
 
 def _guess_alone(column: ColumnPreview, rows: int) -> str:
-    """Return what a column is, where that does not depend on the others."""
+    """Return the role of a column, if it does not depend on the others."""
     words = _words(column.name)
     if _is_unique(column, rows, words) or _is_date(column, words):
         return UNUSED
@@ -125,7 +125,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _is_unique(column: ColumnPreview, rows: int, words: frozenset[str]) -> bool:
-    """Say whether a column only tells rows apart: an id, or text that is different in each."""
+    """Return whether a column only identifies rows: an ID, or distinct texts."""
     if rows < MIN_ROWS or column.distinct < MIN_DISTINCT_SHARE * rows:
         return False
     return not column.numeric or bool(words & ID_WORDS)
@@ -148,12 +148,12 @@ def _reads_as_date(text: str) -> bool:
 
 
 def is_decision_list(column: ColumnPreview) -> bool:
-    """Say whether a column has so few values that they can be listed as decisions."""
+    """Return whether a column has few enough values to be a list of decisions."""
     return 1 < column.distinct <= MAX_DECISIONS
 
 
 def _is_decision(column: ColumnPreview, rank: int) -> bool:
-    """Say whether a column's name, or in the last rank its values, are those of decisions."""
+    """Return whether a column's name, or in the last rank its values, are those of decisions."""
     words = _words(column.name)
     if rank < len(DECISION_WORDS):
         last = rank == len(DECISION_WORDS) - 1

@@ -1,4 +1,4 @@
-"""The server, on this machine alone, and its folder, which goes however the server ends."""
+"""The server, for this machine only, and its folder, which is removed however it ends."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
 
 PREFIX = "fairtransport-app-"
 PATIENCE = 10
-"""Seconds that a removal may take."""
+"""Maximum seconds for a removal."""
 
 
 _WATCH = """
@@ -149,10 +149,10 @@ for _ in range(50):
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder that only its owner can read, and remove it with all that is in it.
+    """Create a private folder, and remove it with its content.
 
-    A process of its own waits until the server is gone, killed or not: nothing else could remove
-    the folder after a kill.
+    A separate process waits for the end of the server: nothing else could remove the folder after a
+    kill.
     """
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     watcher = subprocess.Popen(  # noqa: S603 - our own program
@@ -161,11 +161,12 @@ def temporary_folder() -> Iterator[Path]:
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    assert watcher.stdin is not None  # noqa: S101 - it was asked for
+    assert watcher.stdin is not None  # noqa: S101 - it is a pipe
     assert watcher.stdout is not None  # noqa: S101
     watcher.stdout.readline()
     before = tempfile.tempdir, os.environ.get("TMPDIR")
-    # what this process and its audits put down for a while, rows of a database too, goes with it
+    # temporary files of this process and its audits, such as rows of a database, are removed with
+    # it
     tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
     try:
         yield folder

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MAX_UPLOAD_BYTES = 1 << 30
-"""Maximum size of an uploaded file; a larger one is given by its path."""
+"""Maximum size of an uploaded file; larger ones are given by their path."""
 MAX_FIELD_BYTES = 1 << 22
 MAX_FIELDS = 20_000
 """Maximum number of fields of a form: a table's columns have one each."""
@@ -31,7 +31,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class Upload:
-    """An uploaded file: where it is stored, and its name on the user's machine."""
+    """An uploaded file: its path, and its name on the user's machine."""
 
     path: Path
     shown: str
@@ -56,7 +56,7 @@ class _TooLargeError(Exception):
 
 
 async def read_form(request: Request, folder: Path, names: Collection[str]) -> Form:
-    """Read a form and store its files of some names; of one name the last.
+    """Read a form and store the last file of each of some names.
 
     A form that is too large is read to its end and discarded: a browser shows an answer only after
     it has sent everything.
@@ -83,7 +83,7 @@ async def read_form(request: Request, folder: Path, names: Collection[str]) -> F
 
 
 def too_large_sentence(announced: int) -> str:
-    """Return why a file was refused."""
+    """Return why a file was rejected."""
     return (
         f"{param('X')} must have at most {MAX_UPLOAD_BYTES / GIGABYTE:.1f} GB to be handed over in "
         f"the page, got {announced / GIGABYTE:.1f} GB; give its path instead, and it is read where "
@@ -94,7 +94,7 @@ def too_large_sentence(announced: int) -> str:
 async def _limit(
     stream: AsyncGenerator[bytes, None], announced: int
 ) -> AsyncGenerator[bytes, None]:  # fmt: skip
-    """Yield the pieces of a body, unless it is larger than a file and the fields may be."""
+    """Yield the pieces of a body, up to the maximum size of a file and the fields."""
     size, limit = 0, MAX_UPLOAD_BYTES + MAX_FIELD_BYTES
     if announced > limit:
         raise _TooLargeError
@@ -112,7 +112,7 @@ async def _store(data: FormData, folder: Path, names: Collection[str]) -> Form:
         for name, value in dict(data.multi_items()).items():
             if isinstance(value, str):
                 form.words[name] = value
-            elif not value.filename:  # a browser sends this where no file was chosen
+            elif not value.filename:  # browsers send this if no file was chosen
                 form.words[name] = ""
             elif name in names:
                 form.files[name] = upload = _place(value.filename, folder)
@@ -126,7 +126,7 @@ async def _store(data: FormData, folder: Path, names: Collection[str]) -> Form:
 
 
 def _place(filename: str, folder: Path) -> Upload:
-    """Return where a file is stored: its ending is its own, its name is ours."""
+    """Return a path for a file, with its own ending and a name of ours."""
     name = base_name(filename)
     ending = "".join(sign for sign in PurePosixPath(name).suffix if sign.isalnum() or sign == ".")
     return Upload(folder / f"{token_hex(8)}{ending[:12]}", name)
@@ -138,5 +138,5 @@ def _copy(upload: UploadFile, path: Path) -> None:
 
 
 def base_name(filename: str) -> str:
-    r"""Return a file's name without folders, whichever system it comes from."""
+    r"""Return a file's name without folders of any system."""
     return PureWindowsPath(PurePosixPath(filename).name).name or "file"

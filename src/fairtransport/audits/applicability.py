@@ -1,4 +1,4 @@
-"""Whether an audit could find anything: what makes its verdict empty, and what to do about it."""
+"""Whether an audit could find anything, what makes its verdict empty, and what to do then."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from fairtransport.data import SampleSpace
 
 FEW = 0.05
-"""If no larger share of people has a comparable person of another group, there is hardly anything
-to see; a rejection stands all the same."""
+"""Largest share of people with a comparable person of another group at which an audit shows hardly
+anything; a rejection stands all the same."""
 MANY_VALUES = 10
-"""Columns of words with more values leave few people alike."""
+"""Text columns with more values leave few similar people."""
 LITTLE = 0.01
-"""If no larger share of the features' variance is left, a learned distance tells nobody apart."""
+"""Largest remaining share of the features' variance at which a learned distance is useless."""
 MIN_REPEATS = 20
-"""People with the values of others, from whom on what columns have in common is no chance."""
+"""Minimum number of people who repeat values, to see what columns have in common."""
 FIRST_BUDGET = 0.05
-"""The budget of the audit that is proposed for proxies: .22 standard deviations."""
+"""Budget of the audit proposed for proxies: .22 standard deviations."""
 
 CHECK_COLUMNS = (
     "Check the other columns: compare people with themselves as typically recorded in another "
@@ -46,23 +46,23 @@ STATED = "audit with a distance between people, stated as below (scales are stan
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why an audit says nothing, advice if there is any, and settings of an audit that can.
+    """Why an audit shows nothing, with advice and the settings of a better audit, if any.
 
-    The settings are as in a settings file, so that a document can hold them.
+    The settings are those of a settings file, so that a document can hold them.
     """
 
     reason: Note
     advice: str | None = None
     next_settings: dict[str, Any] | None = None
     from_answers: bool = False
-    """Whether the model's answers show it, so that two models can still be told apart."""
+    """Whether the model's answers show it, so that two models can still be compared."""
 
 
 def find_obstacle(result: AuditResult) -> Obstacle | None:
     """Return the first thing that makes an audit's verdict empty; None if nothing does.
 
-    That hardly anybody has anyone to be compared with does not take back a rejection, which so
-    few can be enough for. All others hold whatever the sample says of ψ.
+    Having few comparable people does not revoke a rejection, for which few can be enough. All other
+    obstacles hold whatever the sample shows of ψ.
     """
     for find in (
         _one_group, _random, _closed_gate, _blind, _one_place, _equal_losses, _noisy, _lonely,
@@ -74,7 +74,7 @@ def find_obstacle(result: AuditResult) -> Obstacle | None:
 
 
 def _one_group(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of people who are all of one and the same sensitive group."""
+    """Return the obstacle of people who are all in one sensitive group."""
     space = result.space
     if len(space.first_of_groups) > 1:
         return None
@@ -88,12 +88,12 @@ def _one_group(result: AuditResult) -> Obstacle | None:
 
 
 def _closed_gate(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of columns none of which was shown to depend on the group."""
+    """Return the obstacle of columns of which none was shown to depend on the group."""
     space, similarity = result.space, result.similarity
     if not isinstance(similarity, Counterparts):
         return None
     model = similarity.model_
-    # a model that receives the feature itself may use it all the same
+    # a model that receives the feature itself may use it nevertheless
     if any(row.moves for row in model.gate) or not _answers_agree(result):
         return None
     shifts = [
@@ -117,7 +117,7 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
 
 
 def _see_more(similarity: Counterparts) -> str:
-    """Return how weaker dependence could be seen, or that nothing more is left to try."""
+    """Return how to see weaker dependence, or that nothing is left to try."""
     if similarity.fit_share > Counterparts.fit_share:
         return "No more can be seen with these people: report that this audit cannot tell."
     return (
@@ -127,7 +127,7 @@ def _see_more(similarity: Counterparts) -> str:
 
 
 def _blind(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a model that cannot tell twins apart, as it receives nothing of it."""
+    """Return the obstacle of a model that receives nothing in which twins differ."""
     space = result.space
     if not space.has_twins or not result.similarity.moves_only_to_twins:
         return None
@@ -144,9 +144,9 @@ def _blind(result: AuditResult) -> Obstacle | None:
 
 
 def find_same_columns(space: SampleSpace, name: str) -> list[str]:
-    """Return columns that the model receives and that say which group of a feature somebody has.
+    """Return columns that the model receives and that determine a sensitive feature.
 
-    Each is the same for everybody of a group, and together they tell all groups apart.
+    Each has one value per group, and together they distinguish all groups.
     """
     group = space.columns[name].codes[space.observed]
     last = number_rows([group]).max()
@@ -161,7 +161,7 @@ def find_same_columns(space: SampleSpace, name: str) -> list[str]:
 
 
 def same_columns_note(name: str, columns: Sequence[str]) -> Note:
-    """Return that columns say the same as a sensitive feature that the model does not receive."""
+    """Return that columns determine a sensitive feature that the model does not receive."""
     return Note(
         "It receives {columns}, in which everybody of one {name} has the same: {it} for {name}.",
         columns=", ".join(columns), name=name,
@@ -170,7 +170,7 @@ def same_columns_note(name: str, columns: Sequence[str]) -> Note:
 
 
 def why_zero(sensitive: Sequence[str], features: Sequence[str]) -> Note | None:
-    """Return why swaps between twins change nothing; None where they can."""
+    """Return why swaps between twins change nothing; None if they can."""
     if set(sensitive) & set(features):
         return None
     return Note(
@@ -181,7 +181,7 @@ def why_zero(sensitive: Sequence[str], features: Sequence[str]) -> Note | None:
 
 
 def _one_place(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a similarity under which everybody is similar to everybody."""
+    """Return the obstacle of a similarity under which all people are equal."""
     if result.similarity.moves_only_to_twins:
         return None
     space = result.space
@@ -202,16 +202,16 @@ def _one_place(result: AuditResult) -> Obstacle | None:
         )
     else:
         return None
-    # what was learned left nothing to tell them apart by
+    # what was learned left no differences between people
     learned = "" if measure is not None else " or learned by 'sensitive-subspace'"
     advice = f"Take a similarity that tells people apart: {STATED}{learned}."
     return Obstacle(reason, advice, stated_settings(space))
 
 
 def _equal_losses(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of losses that are all equal, once everybody was asked about."""
+    """Return the obstacle of equal losses, once the model was queried about everybody."""
     losses = result.problem.losses
-    # of those who were not asked about nothing is known
+    # nothing is known of people who were not queried
     if np.ptp(losses) > 0 or result.query_record.stopped not in {None, "everybody"}:
         return None
     return Obstacle(
@@ -225,10 +225,10 @@ def _equal_losses(result: AuditResult) -> Obstacle | None:
 
 
 def _random(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a model that gave other answers when it was asked again.
+    """Return the obstacle of a model that gave other answers to repeated questions.
 
-    A maximum over twins of noisy losses is above the largest mean: without any bias at all ψ would
-    be positive, and a rejection of δ-fairness would accuse chance.
+    A maximum over twins of noisy losses is above the largest mean: ψ would be positive without any
+    bias, and a rejection of δ-fairness would be due to noise.
     """
     if not result.query_record.answers_at_random:
         return None
@@ -248,7 +248,7 @@ def _random(result: AuditResult) -> Obstacle | None:
 
 
 def _noisy(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of answers that differ inside a profile where there are no rates."""
+    """Return the obstacle of answers that differ inside a profile if there are no rates."""
     if not result.answers_differ:
         return None
     reason = why_untestable(result)
@@ -267,7 +267,7 @@ def _noisy(result: AuditResult) -> Obstacle | None:
 
 
 def _to_rates(result: AuditResult) -> str:
-    """Return what lets rates be compared."""
+    """Return how rates can be compared."""
     if result.loss.range is None:
         return "Give the least and the largest loss there can be as `loss_range`"
     there = "" if result.space.targets is None else " and without `targets`"
@@ -280,7 +280,7 @@ def _to_rates(result: AuditResult) -> str:
 
 
 def _lonely(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of people who have hardly anyone to be compared with."""
+    """Return the obstacle of people with hardly anybody to be compared with."""
     space, share = result.space, result.comparable_share
     if share > FEW or result.bounds_verdict == "rejected":
         return None
@@ -307,7 +307,7 @@ def _beyond_reach(result: AuditResult) -> Obstacle | None:
 
 
 def why_beyond_reach(result: AuditResult) -> Note | None:
-    """Return why no model could exceed the threshold with these people; None where one could."""
+    """Return why no model could exceed the threshold with these people; None if one could."""
     limit = find_limit_below_delta(result)
     if limit is None:
         return None
@@ -319,16 +319,16 @@ def why_beyond_reach(result: AuditResult) -> Note | None:
 
 
 def find_limit_below_delta(result: AuditResult) -> float | None:
-    """Return what ψ, and so R, is at most, if that is not above the threshold; else None."""
+    """Return an upper limit of ψ, and so of R, if it is not above the threshold; else None."""
     limit = find_largest_statistic(result)
     return None if limit is None or result.delta is None or result.delta < limit else limit
 
 
 def find_largest_statistic(result: AuditResult) -> float | None:
-    """Return what ψ is at most, whatever the model answers about others; None without limits.
+    """Return an upper limit of ψ for any answers about others; None without limits.
 
-    Nobody can be moved to a larger loss than the largest there can be, and only people who have
-    twins can be moved where there are no other moves.
+    Nobody can be moved to a larger loss than the largest possible, and without other moves only
+    people with twins can be moved.
     """
     if result.loss.range is None:
         return None
@@ -341,11 +341,11 @@ def find_largest_statistic(result: AuditResult) -> float | None:
 
 
 def _same_answers(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a model that answers alike whatever the sensitive features.
+    """Return the obstacle of a model that ignores the sensitive features.
 
-    With a budget people are compared with others than twins, and what these add is a finding; a
-    note says then that no sensitive feature changed an answer. Of people who were not asked about
-    nothing is known, unless the asking stopped at a certificate.
+    With a budget, people are also compared with others than twins, and what these add is a finding;
+    a note then says that no sensitive feature changed an answer. Nothing is known of people who
+    were not queried, unless the queries stopped at a certificate.
     """
     stopped_early = result.query_record.stopped not in {None, "everybody"}
     if stopped_early and result.bounds_verdict != "certified":
@@ -373,14 +373,14 @@ def _same_answers(result: AuditResult) -> Obstacle | None:
 def answers_ignore_group(result: AuditResult) -> bool:
     """Return whether no twin's answer differs from the person's own.
 
-    Of several answers to each question equality would say nothing.
+    Not for several answers per question, where equality means nothing.
     """
     space, geometry = result.space, result.problem.geometry
     is_twins = space.has_twins and space.family is None
     if not is_twins or result.query_record.draws is not None:
         return False
     families = geometry.blocks if geometry.is_free else space.families
-    # of people without twins nothing is learned
+    # people without twins show nothing
     if np.bincount(np.unique(families, return_inverse=True)[1].reshape(-1)).max() == 1:
         return False
     return _answers_agree(result)
@@ -403,7 +403,7 @@ def _answers_agree(result: AuditResult) -> bool:
 
 
 def _more_company(result: AuditResult) -> str:
-    """Return how more people get someone to be compared with."""
+    """Return how more people get somebody to be compared with."""
     space = result.space
     if not result.similarity.moves_only_to_twins:
         return "Take a `budget` above 0, or a similarity that lets sensitive features change."
@@ -431,7 +431,7 @@ def _more_company(result: AuditResult) -> str:
 
 
 def counterpart_settings(space: SampleSpace) -> dict[str, Any] | None:
-    """Return the settings of an audit of proxies; None where no other columns are received."""
+    """Return the settings of an audit of proxies; None if the model receives no other columns."""
     others = [name for name in space.features if name not in space.sensitive]
     return {"similarity": Counterparts.name, "similarity_settings": {}} if others else None
 

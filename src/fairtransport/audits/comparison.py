@@ -1,7 +1,4 @@
-"""compare(): several models on one sample, and how sure the differences between them are.
-
-Comparison: what several models do to the same people, and what that shows of differences.
-"""
+"""compare() and Comparison: the differences between several models on one sample."""
 
 from __future__ import annotations
 
@@ -93,9 +90,9 @@ def compare(
 ) -> Comparison:
     """Compare models for individual bias on one sample of people.
 
-    Each model is audited on the same people, and the difference of what two audits find gets
-    bounds of its own: what both models do to a person cancels, so that these are narrower than
-    the difference of two intervals. They hold at every sample size for independent people; if
+    Each model is audited on the same people, and the differences between two audits get confidence
+    bounds of their own. What both models do to a person cancels, so that these bounds are narrower
+    than the difference of two intervals. They hold at every sample size for independent people; if
     rows belong together, name the column with ``clusters``.
 
     Parameters
@@ -162,16 +159,16 @@ def compare(
     Returns
     -------
     Comparison
-        One audit a model, and the differences between them.
+        One audit per model, and the differences between them.
 
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
     DataError
-        If the data cannot be audited as asked.
+        If the data do not allow the requested audit.
     ModelError
-        If a model fails or answers something that cannot be used.
+        If a model fails or returns an unusable answer.
 
     Examples
     --------
@@ -223,8 +220,7 @@ def compare_with(
 ) -> Comparison:  # fmt: skip
     """Compare models as the settings say; the other arguments are those of `compare`.
 
-    All audits share one space and one geometry, so that differences of their gains are about the
-    same people point by point.
+    All audits share one space and one geometry, so that gains can be compared point by point.
     """
     settings.queries.check_only(("log", "repeats"), "models that are compared answer once")
     within = check_threshold(tolerance, settings.chosen_loss.range, "tolerance")
@@ -241,11 +237,11 @@ def compare_with(
     blind: set[str] = set()
 
     def audited(name: str, access: Access) -> AuditResult:
-        """Return the audit of one model on the common points; note what it could not find."""
+        """Return the audit of one model on the common points; store why it shows nothing."""
         oracle = Oracle(
             access, settings.chosen_loss, settings.pos_label, settings.best_label, partial=True
         )
-        # people are told apart by what any of the models said; the oracle reads its own
+        # people are distinguished by the predictions of all models; the oracle reads those of one
         model_space = space if access.box is not None else _with_predictions(space, access)
         result = solve(settings, model_space, oracle, lambda _: geometry(space))
         check_units(result)
@@ -254,7 +250,7 @@ def compare_with(
         warnings = (*rates_notes(result), *find_warnings(result))
         obstacle = find_obstacle(result)
         reason = _blind(result, access)
-        # a 0 by construction is right, unless chance or the rows' order changes the answers
+        # 0 by construction is correct, unless chance or the order of rows changes the answers
         if reason is not None and not record.answers_at_random:
             blind.add(name)
         if obstacle is not None and not obstacle.from_answers:
@@ -262,7 +258,7 @@ def compare_with(
         if reason is not None:
             obstacles[name] = reason
         elif obstacle is not None:
-            # that a model was found to treat twins alike says how it differs from another
+            # that a model ignores the sensitive features is a difference from other models
             warnings = (obstacle.reason, *warnings)
         return replace(result, warnings=warnings)
 
@@ -271,7 +267,7 @@ def compare_with(
 
 
 def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
-    """Return how the predictions of each model are had."""
+    """Return the access to the predictions of each model."""
     sources = {name: value for name, value in ways.items() if value is not None}
     if len(sources) != 1:
         got = " and ".join(f"{param(name)}" for name in sources) or "none"
@@ -303,7 +299,7 @@ def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Acc
 
 
 def _check_columns(parameter: str, value: object) -> None:
-    """Refuse predictions that are not told by columns' names: models share one table."""
+    """Reject predictions that are not names of columns, as models share one table."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         msg = (
@@ -314,7 +310,7 @@ def _check_columns(parameter: str, value: object) -> None:
 
 
 def _together(accesses: list[Access]) -> Access:
-    """Return the way of access to all models: the columns that any of them asks for or said."""
+    """Return the common access to all models: the columns that any of them requires or predicts."""
     first = accesses[0]
     if first.box is None:
         prediction_columns = dict.fromkeys(name for one in accesses for name in _columns(one))
@@ -332,12 +328,12 @@ def _columns(access: Access) -> tuple[str, ...]:
 
 
 def _with_predictions(space: SampleSpace, access: Access) -> SampleSpace:
-    """Return the common space as one model's audit reads it: its own predictions."""
+    """Return the common space with one model's predictions."""
     return replace(space, predictions=_columns(access))
 
 
 def _blind(result: AuditResult, access: Access) -> str | None:
-    """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
+    """Return why a model cannot tell twins apart, if it receives fewer columns than others."""
     space = result.space.encoded
     columns = space.features if access.features is None else access.features
     received = set(space.sensitive) & set(columns)
@@ -362,7 +358,7 @@ NO_BOUNDS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Reportable):
-    """What models do to the same people: one audit each, and the differences between them.
+    """Audits of several models on the same people, and the differences between them.
 
     Attributes
     ----------
@@ -371,11 +367,11 @@ class Comparison(Reportable):
     tolerance
         How much more bias than an earlier model a later one may have.
     obstacles
-        Why the audit of a model can find nothing, by the models of which that is so.
+        Why the audit of a model can find nothing, by model.
     blind
-        Models among these that cannot tell twins apart: they have no bias by construction.
+        Models among these that cannot tell twins apart, so that they have no bias by construction.
     settings_taken
-        The flags whose values came from a settings file, for the provenance.
+        Flags whose values came from a settings file.
 
     Examples
     --------
@@ -383,13 +379,13 @@ class Comparison(Reportable):
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
     >>> people["good"] = (people["grade"] > 2).astype(int)
-    >>> def old(asked):
-    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
-    >>> def new(asked):
-    ...     return (asked["grade"] > 3).astype(int)
-    >>> found = ft.compare(people, "good", models={"old": old, "new": new},
-    ...                    sensitive_features="sex", rng=0)
-    >>> found
+    >>> def old(x):
+    ...     return (x["grade"] > 2 + (x["sex"] == "f")).astype(int)
+    >>> def new(x):
+    ...     return (x["grade"] > 3).astype(int)
+    >>> comparison = ft.compare(people, "good", models={"old": old, "new": new},
+    ...                         sensitive_features="sex", rng=0)
+    >>> comparison
     Comparison(old=0.1250, new=0.0000, n=400, verdict='better')
     """
 
@@ -401,7 +397,7 @@ class Comparison(Reportable):
 
     @property
     def alpha(self) -> float:
-        """All intervals of a table hold together at level 1 − α."""
+        """Joint significance level: all intervals of a table hold together at level 1 − α."""
         return self._first.alpha
 
     @property
@@ -414,26 +410,26 @@ class Comparison(Reportable):
         """A table of all pairs, an earlier model first.
 
         Columns: first, second, difference (the second's statistic minus the first's), its
-        simultaneous interval (lower, upper), pvalue (of "neither less bias, nor more by over
-        the tolerance", times the number of pairs), verdict on the second ("better", "worse",
-        "undecided", "not-applicable"), not_worse (certified to exceed the first by the
-        tolerance at most). Where audits are applicable, a verdict is better or worse exactly if
-        the p-value is at most α.
+        simultaneous interval (lower, upper), pvalue (of "neither less bias, nor more by over the
+        tolerance", times the number of pairs), verdict on the second ("better", "worse",
+        "undecided", "not-applicable"), not_worse (certified to exceed the first by at most the
+        tolerance). If audits are applicable, a verdict is better or worse exactly if the p-value is
+        at most α.
         """
         return _table(self._first, [vars(one) for one in self._differences])
 
     @property
     def verdict(self) -> str:
-        """What was shown of the last model beside the first.
+        """The verdict on the last model compared with the first.
 
-        "better", "worse", "undecided", or "not-applicable": an audit of the two could find
-        nothing, or finds it by construction, so that neither says how they differ in bias.
+        "better", "worse", "undecided", or "not-applicable" if one of the two audits could find
+        nothing, or finds it by construction.
         """
         return self._ends.verdict
 
     @property
     def applicability(self) -> str | None:
-        """Why the verdict is "not-applicable", in a sentence; None if it is not."""
+        """Why the verdict is "not-applicable", in a sentence; None for other verdicts."""
         if self.verdict != NOT_APPLICABLE:
             return None
         first, *_, last = self.audits
@@ -444,14 +440,14 @@ class Comparison(Reportable):
 
     @property
     def not_worse(self) -> bool:
-        """Whether the last model is certified to exceed the first by the tolerance at most."""
+        """Whether the last model is certified to exceed the first by at most the tolerance."""
         return self._ends.not_worse
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the numbers should know."""
+        """Notes for readers of the numbers."""
         notes_by_model = {name: dict.fromkeys(one.warnings) for name, one in self.audits.items()}
-        # a note that all audits have is about the people or the settings, and told once
+        # a note of all audits is about the people or the settings, and shown once
         everywhere = [
             note
             for note in self._first.warnings
@@ -471,12 +467,12 @@ class Comparison(Reportable):
 
     @property
     def _first(self) -> AuditResult:
-        """The audit of the first model; people and settings are the same for all."""
+        """The audit of the first model, for people and settings common to all."""
         return next(iter(self.audits.values()))
 
     @property
     def _is_bounded(self) -> bool:
-        """Whether differences have bounds: fixed targets, and stakes that may follow the past."""
+        """Whether differences have bounds: fixed targets, and stakes may depend on the past."""
         units = self._first.space.units
         return self._first.fixed_targets and (units is None or units.is_adaptive)
 
@@ -488,8 +484,8 @@ class Comparison(Reportable):
 
     @cached_property
     def _models(self) -> tuple[ComparedModel, ...]:
-        """The models' rows; intervals hold together, each at α over their number."""
-        # Bonferroni: the models share their people, and nothing is known of how their errors depend
+        """The models' rows; their intervals hold together, each at α over their number."""
+        # Bonferroni: the models share their people, and the dependence of their errors is unknown
         level = self.alpha / len(self.audits)
 
         def described(name: str, one: AuditResult) -> ComparedModel:
@@ -512,7 +508,7 @@ class Comparison(Reportable):
         return tuple(self._judged(*pair, level) for pair in pairs)
 
     def _described(self, first: str, second: str) -> Difference:
-        """Return a difference of which nothing more is known."""
+        """Return a difference without interval and verdict."""
         difference = self.audits[second].statistic - self.audits[first].statistic
         return Difference(
             first, second, difference, None, None, None,
@@ -521,12 +517,12 @@ class Comparison(Reportable):
 
     def _judged(self, first: str, second: str, level: float) -> Difference:
         """Return a difference with interval, p-value and verdict."""
-        # each side of each pair has its share of α, as the interval's ends have
+        # each side of each pair has the same share of α as an end of the interval
         share = level / 2
         law = self._law(first, second, share)
         lower, upper = law.interval(level)
         worse, better = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
-        # times 2 · pairs, written so that p <= share and the p-value told <= α are the same to the
+        # times 2 · pairs, written so that p <= share and the reported p-value <= α agree to the
         # last bit
         pvalue = min(1.0, self.alpha * (min(worse, better) / share))
         established = [name for name, p in (("worse", worse), ("better", better)) if p <= share]
@@ -541,14 +537,14 @@ class Comparison(Reportable):
     def _applied(self, first: str, second: str, verdict: str) -> str:
         """Return a verdict, or that none applies.
 
-        More bias than a model that has none by construction is a finding all the same.
+        A model with more bias than one that has none by construction is a finding nevertheless.
         """
         is_finding = verdict == "worse" and first in self.blind
         empty = second in self.obstacles or (first in self.obstacles and not is_finding)
         return NOT_APPLICABLE if empty else verdict
 
     def _law(self, first: str, second: str, level: float) -> SamplingLaw:
-        """Return what the sample says of the second's statistic over the first's."""
+        """Return the sampling law of the second's statistic minus the first's."""
         old, new = self.audits[first], self.audits[second]
         limits = _common_range(old, new)
         return difference_law(
@@ -558,7 +554,7 @@ class Comparison(Reportable):
 
     @cached_property
     def summary(self) -> ComparisonSummary:
-        """Everything the comparison says, as one document."""
+        """The whole comparison as one document."""
         first, *_, last = self.audits.values()
         with_settings = replace(first, settings_taken=self.settings_taken)
         return ComparisonSummary(
@@ -590,14 +586,14 @@ class Comparison(Reportable):
 
 
 def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float]:
-    """Return limits of the losses of both; outcomes can have limits of their own."""
+    """Return limits of the losses of both audits, whose outcomes may have different limits."""
     ranges = [one.loss.range for one in (first, second) if one.loss.range is not None]
     lows, highs = zip(*ranges, strict=True)
     return min(lows), max(highs)
 
 
 def _added(result: AuditResult) -> FloatArray:
-    """Return what the optimal swaps add to the total loss of the people at each point."""
+    """Return the increase by optimal swaps in the total loss of the people at each point."""
     moves = result.moved
     return np.bincount(
         moves.sources, moves.people * moves.gains, minlength=result.space.size

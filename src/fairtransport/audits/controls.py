@@ -1,4 +1,4 @@
-"""Control edits: asked as twins are, and how much less they shift answers than sensitive edits."""
+"""Control edits: queried like twins, to compare sensitive edits with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 MAX_DEALS, MAX_DEALT_PROFILES = 999, 2_000
-"""Deals of the permutation test, and the number of profiles whose labels are dealt out."""
+"""Number of permutations of the test, and maximum number of permuted profiles."""
 ROUNDING = 1e-12
 
 
@@ -43,8 +43,8 @@ ROUNDING = 1e-12
 class EditShifts:
     """How much each edit of the audited people raises their loss.
 
-    ``source`` is the point of the people, ``shift`` what the edit adds to their loss (0 if it
-    takes something off), ``is_control`` whether it changes a control.
+    ``source`` is the point of the people, ``shift`` the increase of their loss by the edit (0 for a
+    decrease), ``is_control`` whether the edit changes a control.
     """
 
     source: IntArray
@@ -52,14 +52,14 @@ class EditShifts:
     is_control: BoolArray
 
     def means(self, size: int, *, control: bool) -> FloatArray:
-        """Return each point's mean shift over its edits of a kind; NaN where it has none."""
+        """Return each point's mean shift over edits of one kind; NaN if it has none."""
         chosen = self.is_control == control
         counts = np.bincount(self.source[chosen], minlength=size)
         sums = np.bincount(self.source[chosen], self.shift[chosen], size)
         return np.asarray(np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0))
 
     def move(self, points: IntArray, size: int) -> EditShifts:
-        """Return the edits of some points of a space, which are numbered anew."""
+        """Return the edits of some points of a space, renumbered."""
         places = np.full(size, -1)
         places[points] = np.arange(len(points))
         inside = places[self.source] >= 0
@@ -68,10 +68,10 @@ class EditShifts:
 
 @dataclass(frozen=True)
 class ControlComparison:
-    """Sensitive edits beside edits that should not matter, for the same people.
+    """Sensitive edits compared with edits that should not matter, for the same people.
 
-    An edit changes one column, or set of columns that change together; its shift is what it adds
-    to a person's loss.
+    An edit changes one column, or one set of columns that change together; its shift is the
+    increase of a person's loss.
 
     Attributes
     ----------
@@ -80,11 +80,11 @@ class ControlComparison:
     margin
         The tolerated difference.
     people
-        How many people have edits of both kinds.
+        Number of people with edits of both kinds.
     sensitive_shift, control_shift
         The mean shift of sensitive and of control edits.
     difference
-        The one minus the other.
+        ``sensitive_shift`` minus ``control_shift``.
     lower_bound, upper_bound
         One-sided confidence bounds of the difference at level 1 − α each.
     interval
@@ -92,10 +92,10 @@ class ControlComparison:
     pvalue
         The p-value of a difference of at most ``margin``.
     permutation_pvalue
-        The p-value of edits that are exchangeable given the person: labels of edits are dealt
-        out inside one person of each set of people whose questions or clusters overlap.
+        The p-value if edits are exchangeable given the person: labels of edits are permuted inside
+        one person of each set of people whose questions or clusters overlap.
     exceeds
-        Whether the difference is shown to be above ``margin``, at level α.
+        Whether the difference is significantly above ``margin``, at level α.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class ControlComparison:
 
 
 def add_own_controls(settings: AuditSettings, access: Access) -> AuditSettings:
-    """Return settings whose controls include those that the model has of its own."""
+    """Return settings whose controls include the model's own."""
     if not access.controls:
         return settings
     controls = settings.chosen_controls
@@ -134,7 +134,7 @@ def add_own_controls(settings: AuditSettings, access: Access) -> AuditSettings:
 
 
 def advise_controls(settings: AuditSettings, access: Access) -> str | None:
-    """Return that any edit may change the model's answers, and how to tell; None with controls."""
+    """Return that any edit may change the model's answers, and how to check; None with controls."""
     if settings.controls is not None or access.controls is None:
         return None
     sentence = (
@@ -151,7 +151,7 @@ def advise_controls(settings: AuditSettings, access: Access) -> str | None:
 
 
 def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) -> None:
-    """Refuse, before anything is asked, controls that cannot be asked about or compared."""
+    """Reject, before any query, controls that cannot be queried or compared."""
     controls = settings.chosen_controls
     if controls is None:
         return
@@ -179,9 +179,9 @@ def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) 
 
 
 def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> EditShifts | None:
-    """Ask about twins and control edits in one run and in random order; None without controls.
+    """Query twins and control edits in one run and in random order; None without controls.
 
-    The oracle keeps the answers: whoever asks about the space afterwards has them all.
+    The oracle keeps the answers for later queries about the space.
     """
     controls = settings.chosen_controls
     if controls is None:
@@ -193,7 +193,7 @@ def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) ->
     space = add_columns(space, own)
     people, edits = build_control_edits(list_control_levels(controls, space, own), space)
     everything = _join(space, edits)
-    # an order by kind would put whatever changes during the run into the difference
+    # ordered by kind, any drift during the run would enter the difference
     order = np.random.default_rng([settings.seed, 23]).permutation(everything.size)
     losses = np.empty(everything.size)
     losses[order] = oracle.answer(everything.take(order)).losses
@@ -205,7 +205,7 @@ def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) ->
 
 
 def _join(space: SampleSpace, edits: SampleSpace) -> SampleSpace:
-    """Return the points of both, those of the space first, with nobody counted."""
+    """Return the points of both, those of the space first, without counts."""
     columns = {
         name: replace(column, codes=np.concatenate([column.codes, edits.columns[name].codes]))
         for name, column in space.columns.items()
@@ -224,7 +224,7 @@ def _join(space: SampleSpace, edits: SampleSpace) -> SampleSpace:
 
 
 def compare_controls(result: AuditResult) -> ControlComparison | None:
-    """Return how much more sensitive edits shift answers than control edits; None without any."""
+    """Return how much more sensitive edits shift answers than control edits; None without edits."""
     controls, shifts = result.settings.chosen_controls, result.shifts
     if controls is None or shifts is None:
         return None
@@ -238,7 +238,7 @@ def compare_controls(result: AuditResult) -> ControlComparison | None:
     f = f / f.sum()
     sensitive, control = (float(f[matched] @ mean[matched]) for mean in means)
     points, limits, units = np.flatnonzero(matched), result.loss.range, result.space.units
-    assert limits is not None  # noqa: S101 - it was checked before anything was asked
+    assert limits is not None  # noqa: S101 - checked before any query
     if units is not None:
         places = np.full(size, -1)
         places[points] = np.arange(len(points))
@@ -274,11 +274,11 @@ def _weigh_points(space: SampleSpace, points: BoolArray) -> FloatArray:
 def build_shift_law(
     means: FloatArray, counts: IntArray, units: Units | None, width: float, alpha: float, seed: int
 ) -> DifferenceLaw:
-    """Return what people say about the difference of their (2, K) mean shifts, in [0, width].
+    """Return the law of the difference of people's (2, K) mean shifts, in [0, width].
 
-    A mean shift is the gain of a record: of somebody with loss 0 who can only become somebody
-    with this loss. The difference of two such audits of the same people is bet on in pairs, with
-    the people's clusters and weights.
+    A mean shift is the gain of somebody with loss 0 who can only become somebody with this loss.
+    The difference of two such audits of the same people is bet on in pairs, with the people's
+    clusters and weights.
     """
     size = means.shape[1]
     geometry = Geometry(np.tile(np.arange(size), 2))
@@ -294,14 +294,14 @@ def build_shift_law(
 def _test_permutations(result: AuditResult, shifts: EditShifts, matched: BoolArray) -> float:
     """Return the p-value of edits whose shifts are exchangeable given the person.
 
-    People who share a question share its answer, and those of a cluster may have more in common.
-    Of each set of such people one is drawn, who stands for all: their labels are dealt out
-    anew, independently of those of other sets.
+    People who share a question share its answer, and those of a cluster may be dependent. One
+    person is drawn to represent each set of such people; their labels are permuted independently of
+    other sets.
     """
     space, rng = result.space, np.random.default_rng([result.seed, 25])
     sets, weight = _find_overlaps(result), _weigh_points(space, matched)
     points = np.flatnonzero(matched)
-    # the largest of such keys is at each point with a chance in proportion to its weight
+    # the point with the largest key is drawn with a probability proportional to its weight
     keys = np.log(weight[points]) + rng.gumbel(size=len(points))
     order = points[np.lexsort((keys, sets[points]))]
     is_last = np.append(sets[order][1:] != sets[order][:-1], True)
@@ -319,7 +319,7 @@ def _test_permutations(result: AuditResult, shifts: EditShifts, matched: BoolArr
         alike = (sensitive[profiles] == kind) & (sizes == size)
         table = values[first[alike][:, None] + np.arange(size)]
         scale = total[sets[profiles[alike]]] / total.sum()
-        varies = np.ptp(table, axis=1) > 0  # of equal shifts every deal is the same
+        varies = np.ptp(table, axis=1) > 0  # all permutations of equal shifts are the same
         table, scale = table[varies], scale[varies]
         signs = np.r_[np.full(kind, 1 / kind), np.full(size - kind, -1 / (size - kind))]
         observed += float(scale @ (table @ signs))
@@ -353,7 +353,7 @@ def _find_overlaps(result: AuditResult) -> IntArray:
 def limit_by_controls(
     verdict: Verdict | None, controls: ControlComparison | None
 ) -> Verdict | None:
-    """Return a verdict; "inconclusive" if it rejects what controls do not show to exceed them."""
+    """Return a verdict; "inconclusive" for a rejection that does not exceed the controls."""
     if verdict == "rejected" and controls is not None and not controls.exceeds:
         return "inconclusive"
     return verdict

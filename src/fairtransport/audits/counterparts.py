@@ -1,4 +1,4 @@
-"""Audits with counterparts: hold-out, the bound that allows for the maps, what a document says."""
+"""Audits with counterparts: hold-out, a bound that allows for the maps, the document."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from fairtransport.settings import AuditSettings
 
 RESAMPLES = 20
-"""Hold-outs that are resampled to find how much the statistic varies with the maps."""
+"""Number of resampled hold-outs that show how much the statistic varies with the maps."""
 MAX_RESAMPLED_PEOPLE = 2000
-"""People whose counterparts are made anew by each of these maps."""
+"""Maximum number of people whose counterparts are built by each of these maps."""
 MAX_LISTED_PAIRS = 10
 ROUNDING = 1e-12
-MAX_TOLD_PEOPLE = 4000
-"""People and counterparts that a classifier is fitted and tried on."""
+MAX_CLASSIFIED = 4000
+"""Maximum number of people and counterparts to fit and test a classifier on."""
 
 
 @dataclass(frozen=True, eq=False)
 class CounterpartLaw(SamplingLaw):
-    """A lower bound for ψ of counterparts: that of fixed ones, lowered for what maps vary.
+    """A lower bound for ψ of counterparts: that of fixed ones, lowered by the maps' variation.
 
     With L the bound of the audited people at level α/2 for the counterparts as fitted, s the
-    standard deviation of ψ over maps that are refitted on resampled hold-outs, and z the normal
-    quantile of 1 − α/2, the bound is
+    standard deviation of ψ over maps refitted on resampled hold-outs, and z the normal quantile of
+    1 − α/2, the bound is
 
         ψ − √((ψ − L)² + (z s)²).
 
-    The first term holds at every n, the second for large hold-outs. The other half of α is the
-    gate's. There is no upper bound: a closed gate makes ψ 0.
+    The first term holds at every n, the second for large hold-outs. The other half of α is used by
+    the gate. There is no upper bound: a closed gate makes ψ 0.
     """
 
     fixed_maps: SamplingLaw
@@ -56,12 +56,12 @@ class CounterpartLaw(SamplingLaw):
 
     @property
     def guarantee(self) -> str:
-        """The bound allows for the maps approximately."""
+        """Approximate, as the bound allows for the maps approximately."""
         return "approximate"
 
     @property
     def has_pvalue(self) -> bool:
-        """False: the lowering is not a test of δ."""
+        """False, as the lowered bound is not a test of δ."""
         return False
 
     def lower_bound(self, alpha: float = 0.05) -> float:
@@ -78,7 +78,7 @@ class CounterpartLaw(SamplingLaw):
         return math.inf
 
     def interval(self, alpha: float = 0.05) -> Interval:
-        """Return an interval without ends: the lower bound is all that is known."""
+        """Return an interval without ends, as only the lower bound is known."""
         self._level(alpha)
         return Interval(-math.inf, math.inf)
 
@@ -99,7 +99,7 @@ class CounterpartLaw(SamplingLaw):
 
 
 def check_counterparts(settings: AuditSettings, access: Access) -> None:
-    """Refuse settings that an audit with counterparts cannot follow."""
+    """Reject settings that an audit with counterparts does not support."""
     similarity = settings.chosen_similarity
     if not isinstance(similarity, Counterparts):
         return
@@ -129,7 +129,7 @@ def check_counterparts(settings: AuditSettings, access: Access) -> None:
 
 
 def with_gate_level(settings: AuditSettings, level: float) -> AuditSettings:
-    """Return settings whose gate has the level of a family, unless it has one of its own."""
+    """Return settings whose gate has the level of a family, unless it has its own."""
     similarity = settings.chosen_similarity
     if not isinstance(similarity, Counterparts) or similarity.is_fitted:
         return settings
@@ -139,7 +139,7 @@ def with_gate_level(settings: AuditSettings, level: float) -> AuditSettings:
 
 
 def build_law(result: AuditResult, oracle: Oracle) -> CounterpartLaw:
-    """Return the bound of an audit with counterparts; refitted maps need further questions."""
+    """Return the bound of an audit with counterparts; refitted maps need further queries."""
     law = result.law
     spread = _measure_spread(result, oracle) if result.statistic > 0 else 0.0
     return CounterpartLaw(
@@ -149,7 +149,7 @@ def build_law(result: AuditResult, oracle: Oracle) -> CounterpartLaw:
 
 
 def _measure_spread(result: AuditResult, oracle: Oracle) -> float:
-    """Return how much ψ varies over maps that are refitted on resampled hold-outs."""
+    """Return the standard deviation of ψ over maps refitted on resampled hold-outs."""
     similarity = result.similarity
     assert isinstance(similarity, Counterparts)  # noqa: S101
     rng = np.random.default_rng([result.seed, 23])
@@ -163,7 +163,7 @@ def _measure_spread(result: AuditResult, oracle: Oracle) -> float:
 
 
 def _draw_people(space: SampleSpace, rng: np.random.Generator) -> SampleSpace:
-    """Return the audited people without their counterparts, some of them if there are many."""
+    """Return the audited people without their counterparts; a sample of them if there are many."""
     people = replace(space.take(space.observed), family=None, has_twins=False)
     if people.n <= MAX_RESAMPLED_PEOPLE:
         return people
@@ -178,7 +178,7 @@ def _draw_people(space: SampleSpace, rng: np.random.Generator) -> SampleSpace:
 
 
 def summarise_counterparts(result: AuditResult) -> CounterpartsFound | None:
-    """Return what a document says of gate and counterparts; None under other similarities."""
+    """Return gate and counterparts for a document; None under other similarities."""
     similarity = result.similarity
     if not isinstance(similarity, Counterparts):
         return None
@@ -196,7 +196,7 @@ def summarise_counterparts(result: AuditResult) -> CounterpartsFound | None:
 
 
 def _list_pairs(result: AuditResult) -> Iterator[CounterpartPair]:
-    """Yield people drawn at random, beside one of their counterparts."""
+    """Yield random people, each with one of their counterparts."""
     space = result.space
     profiles, predictions = Profiles(space), result.answers.predictions
     families, rng = space.families, np.random.default_rng([result.seed, 29])
@@ -217,10 +217,10 @@ def _list_pairs(result: AuditResult) -> Iterator[CounterpartPair]:
 
 
 def _tell_apart(result: AuditResult) -> Iterator[ToldCounterparts]:
-    """Yield how well a classifier tells counterparts from people of the group they are moved to.
+    """Yield the accuracy with which a classifier tells counterparts from people of their group.
 
-    Not with legitimate columns: these stay, and so tell the two apart by design. Nor with units,
-    as the bounds are for independent people.
+    Not with legitimate columns, which stay and so distinguish the two by design. Nor with units, as
+    the bounds are for independent people.
     """
     space, similarity = result.space, result.similarity
     assert isinstance(similarity, Counterparts)  # noqa: S101
@@ -237,7 +237,7 @@ def _tell_apart(result: AuditResult) -> Iterator[ToldCounterparts]:
             np.bincount(column.codes[space.observed], space.counts[space.observed]).argmax()
         )
         inside = (column.codes == target) & (space.observed | _moves_alone(space, feature))
-        rows = rng.permutation(np.repeat(np.flatnonzero(inside), people[inside]))[:MAX_TOLD_PEOPLE]
+        rows = rng.permutation(np.repeat(np.flatnonzero(inside), people[inside]))[:MAX_CLASSIFIED]
         half = len(rows) // 2
         truth = space.observed[rows].astype(np.int64)
         if min(np.bincount(truth[:half], minlength=2)) == 0:
@@ -254,7 +254,7 @@ def _tell_apart(result: AuditResult) -> Iterator[ToldCounterparts]:
 
 
 def _moves_alone(space: SampleSpace, feature: str) -> BoolArray:
-    """Return which points are counterparts in which a feature changed."""
+    """Return which points are counterparts with a changed feature."""
     codes, families = space.columns[feature].codes, space.families
     own = np.zeros(families.max() + 1, np.int64)
     own[families[space.observed]] = codes[space.observed]

@@ -1,4 +1,4 @@
-"""Decisions of an audit: whose answer would change, as counts, a table, a chart and sentences."""
+"""Decisions of an audit: whose answer would change, as counts, table, chart and sentences."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part", FeatureDecisions, LabelDecisions)
 SHARED_ROUNDINGS = 3
-"""Changed, worse off and better off are rounded apart, and together tell as much as one number
-with a step that is so many times finer."""
+"""Changed, worse off and better off are rounded separately, and together disclose as much as one
+number with a step finer by this factor."""
 
 FREE = 1e-12
 """Squared distances up to this are rounding errors of 0."""
@@ -46,7 +46,7 @@ FREE = 1e-12
 class AuditDecisions(Decisions):
     """Whose decision would change if only their recorded sensitive features were different.
 
-    It has the fields of the document's block ``decisions``; ``str`` says it in sentences.
+    It has the fields of the document's block ``decisions``; ``str`` describes it in sentences.
 
     Examples
     --------
@@ -56,8 +56,8 @@ class AuditDecisions(Decisions):
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
     >>> people["good"] = (people["grade"] > 2).astype(int)
-    >>> def hires(asked):
-    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
+    >>> def hires(x):
+    ...     return (x["grade"] > 2 + (x["sex"] == "f")).astype(int)
     >>> decisions = ft.audit(people, "good", model=hires, sensitive_features="sex",
     ...                      favourable=1, rng=0).decisions
     >>> print(decisions)
@@ -90,7 +90,7 @@ class AuditDecisions(Decisions):
         return plain_frame(columns, self.library)
 
     def people(self) -> IntoDataFrame:
-        """Return who they are: each profile, its decision, and what would have to change."""
+        """Return the people affected: each profile, its decision, and what would have to change."""
         columns: dict[str, list[Any]] = {
             name: [case.profile[name] for case in self.cases]
             for name in (self.cases[0].profile if self.cases else ())
@@ -104,7 +104,7 @@ class AuditDecisions(Decisions):
         return plain_frame(columns, self.library)
 
     def plot(self) -> ChartType:
-        """Return a bar for each direction, with the number of people in front."""
+        """Return a chart with one bar per direction and the number of people."""
         from fairtransport.report.charts.intervals import decisions_chart
         from fairtransport.report.charts.style import offline
 
@@ -136,12 +136,12 @@ def find_missing_reason(result: AuditResult) -> str | None:
 
 
 def _lacks_counterparts(result: AuditResult) -> bool:
-    """Say whether counterparts were looked for, and nobody has one."""
+    """Return whether counterparts were sought, and none was found."""
     return result.space.family is not None and not result.space.alternatives.any()
 
 
 def _has_free_twins(result: AuditResult) -> bool:
-    """Say whether all twins are in the space, and swaps with them are free."""
+    """Return whether all twins are in the space and swaps with them are free."""
     space = result.space
     if not space.has_twins:
         return False
@@ -152,7 +152,7 @@ def _has_free_twins(result: AuditResult) -> bool:
 
 
 def find_audit_decisions(result: AuditResult, max_cases: int) -> Decisions | None:
-    """Return whose decision would change; None where that is not known."""
+    """Return whose decision would change; None if that is not known."""
     if find_missing_reason(result) is not None:
         return None
     rule = rule_of_answers(result.answers, result.loss, result.settings.favourable_order)
@@ -160,7 +160,7 @@ def find_audit_decisions(result: AuditResult, max_cases: int) -> Decisions | Non
 
 
 def rule_of_answers(answers: AnsweredPoints, loss: Loss, order: Sequence[Any]) -> DecisionRule:
-    """Return what the answers mean: labels, scores of a label, or numbers."""
+    """Return the meaning of the answers: labels, scores of a label, or numbers."""
     predictions = answers.predictions
     if answers.labels is not None:
         return rule_of_labels(answers.labels, order)
@@ -176,9 +176,9 @@ def rule_of_answers(answers: AnsweredPoints, loss: Loss, order: Sequence[Any]) -
 def redact_decisions(
     decisions: Decisions | None, at_least: int, *, has_small: bool
 ) -> Decisions | None:  # fmt: skip
-    """Return the decisions with numbers of people rounded, without single profiles and scores.
+    """Return the decisions with rounded numbers of people, without single profiles and scores.
 
-    Where some people are at points of few people, there are the three shares alone, and coarser.
+    If some people are at points of few people, only the three shares remain, more coarsely.
     """
     if decisions is None:
         return None
@@ -192,7 +192,7 @@ def redact_decisions(
     def round_share(count: ShareOfPeople) -> ShareOfPeople:
         """Return a share whose three numbers are rounded, the interval outwards."""
         share = rounding.nearest(count.share)
-        if not has_small:  # so that they add up with those of groups
+        if not has_small:  # only then do they add up with those of groups
             share = round_people(count.people) / decisions.n
         lower, upper = rounding.down(count.lower - room), rounding.up(count.upper + room)
         return replace(
@@ -209,7 +209,7 @@ def redact_decisions(
         )  # fmt: skip
 
     def round_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
-        """Return the counts of features or labels, in all and by group."""
+        """Return the counts of features or labels, in total and by group."""
         return tuple(
             replace(one, total=round_counts(one.total), groups=tuple(map(round_counts, one.groups)))
             for one in parts
@@ -239,6 +239,6 @@ def redact_decisions(
 
 
 def as_audit_decisions(decisions: Decisions, library: str) -> AuditDecisions:
-    """Return the block of a document as what a user works with."""
+    """Return the block of a document with the methods for users."""
     values = {one.name: getattr(decisions, one.name) for one in fields(Decisions)}
     return AuditDecisions(**values, library=library)

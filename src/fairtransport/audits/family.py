@@ -1,8 +1,6 @@
 """audit_many(): a declared family of audits, from one counting of the data to joint verdicts.
 
-What a family of audits is asked: the entries, each the common settings and its own.
-
-One counting of the data for several audits: everything that any of them looks at.
+The entries of a family combine common and own settings; one counting serves all audits.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ COLUMNS = (
 )  # fmt: skip
 """The columns of a family's table."""
 NOT_CERTIFIABLE = ("observed", "counterparts")
-"""Whom people are compared with where nothing can be certified."""
+"""Comparisons for which nothing can be certified."""
 
 
 def audit_many(
@@ -83,32 +81,32 @@ def audit_many(
     X, y
         As in `audit`.
     audits
-        By name, what each audit is asked: keywords of `audit`, which override the common ones,
-        and ``where``, a slice of the cases as in ``{"site": ["a", "b"]}``. The family has to be
-        declared before the data are looked at.
+        By name, the keywords of `audit` for each audit, which override the common ones, and
+        ``where``, a slice of the cases such as ``{"site": ["a", "b"]}``. Declare the family before
+        looking at the data.
     alpha
-        The probability that any verdict is wrong, at most; the same for any interval.
+        Maximum probability that any verdict is wrong; the same holds for intervals.
     feature_names
         As in `audit`.
     **common
-        Keywords of `audit` that hold for all audits.
+        Keywords of `audit` for all audits.
 
     Returns
     -------
     Audits
-        Each audit by its name, as in a dict, and their verdicts together.
+        A mapping from names to audits, with their joint verdicts.
 
     Raises
     ------
     InputError
-        If a setting of an audit breaks its rule; the sentence names the audit.
+        If a setting of an audit is invalid; the message names the audit.
 
     Notes
     -----
-    The data are counted once, and a model is asked once about a distinct person, whichever
-    audits need the answer. Columns that hold the label, the counts or the predictions of one
-    audit describe people in none, unless ``features`` names them. The levels of tests and
-    bounds, and why all verdicts hold together, are in `inference.multiplicity.Family`.
+    The data are counted once, and a model is queried once about each distinct person for all
+    audits. Columns with the label, counts or predictions of one audit describe people in none,
+    unless ``features`` names them. `inference.multiplicity.Family` has the levels of tests and
+    bounds, and why all verdicts hold together.
 
     Examples
     --------
@@ -116,9 +114,9 @@ def audit_many(
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "b"] * 30, "good": [1] * 60,
     ...                        "old": [1, 0] * 30, "new": [1] * 60})
-    >>> found = ft.audit_many(people, "good", sensitive_features="group", delta=0.1, rng=0,
-    ...                       audits={"old": {"y_pred": "old"}, "new": {"y_pred": "new"}})
-    >>> found.verdicts
+    >>> family = ft.audit_many(people, "good", sensitive_features="group", delta=0.1, rng=0,
+    ...                        audits={"old": {"y_pred": "old"}, "new": {"y_pred": "new"}})
+    >>> family.verdicts
     {'old': 'rejected', 'new': 'not-applicable'}
     """
     level = checked("alpha", alpha)
@@ -137,7 +135,7 @@ def audit_many(
 
 
 def _check_draws(settings: AuditSettings, size: int) -> None:
-    """Refuse, before any work, fewer draws than the thin tails of a family's levels need."""
+    """Reject, before any work, fewer draws than the small levels of a family need."""
     min_draws = math.ceil(2 * size / settings.alpha - 1e-9)
     if settings.method in DRAWING and settings.n_resamples < min_draws:
         msg = (
@@ -150,16 +148,16 @@ def _check_draws(settings: AuditSettings, size: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Audits(Mapping[str, "AuditResult"], Reportable):
-    """What a family of audits found: each audit's own result by name, and verdicts together.
+    """The results of a family of audits by name, and their joint verdicts.
 
     Attributes
     ----------
     results
-        Each audit as if it had been made alone, at level α.
+        Each audit as if it were made alone, at level α.
     alpha
-        The probability that any verdict of the family is wrong, at most.
+        Maximum probability that any verdict of the family is wrong.
     queried
-        How many distinct questions all models were asked.
+        Number of distinct questions to all models.
 
     Examples
     --------
@@ -167,15 +165,15 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
     >>> people["good"] = (people["grade"] > 2).astype(int)
-    >>> def old(asked):
-    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
-    >>> def new(asked):
-    ...     return (asked["grade"] > 3).astype(int)
-    >>> found = ft.audit_many(people, "good", sensitive_features="sex", delta=0.05, rng=0,
-    ...                       audits={"old": {"model": old}, "new": {"model": new}})
-    >>> found
+    >>> def old(x):
+    ...     return (x["grade"] > 2 + (x["sex"] == "f")).astype(int)
+    >>> def new(x):
+    ...     return (x["grade"] > 3).astype(int)
+    >>> family = ft.audit_many(people, "good", sensitive_features="sex", delta=0.05, rng=0,
+    ...                        audits={"old": {"model": old}, "new": {"model": new}})
+    >>> family
     Audits(old='rejected', new='not-applicable', alpha=0.05)
-    >>> found["old"].statistic
+    >>> family["old"].statistic
     0.125
     """
 
@@ -202,7 +200,7 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
     def family(self) -> Family:
         """The levels of tests and bounds."""
         tested = self._tested.values()
-        # by what they were asked, audits that compare people in the data certify nothing
+        # by their settings, audits that compare people within the data certify nothing
         certifiable = sum(one.target_scope not in NOT_CERTIFIABLE for one in tested)
         return Family(self.alpha, len(self), len(tested), certifiable)
 
@@ -230,16 +228,16 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
-        """By name, what the family says of δ-fairness; all hold together with probability 1 − α.
+        """Verdicts of the family on δ-fairness, by name, all correct with probability 1 − α.
 
-        Audits that could find nothing are "not-applicable", with δ or without.
+        Audits that could find nothing are "not-applicable", with or without δ.
         """
         empty = {name for name, result in self.items() if result.applicability is not None}
         return self._reached | dict.fromkeys(empty, "not-applicable")
 
     @cached_property
     def _reached(self) -> dict[str, Verdict]:
-        """By name, what the tests say, applicable or not."""
+        """Verdicts of the tests, by name, applicable or not."""
         names = list(self._tested)
         verdicts = self.family.verdicts(
             [self._adjusted[name] for name in names], [self._certified[name] for name in names]
@@ -248,7 +246,7 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
 
     @cached_property
     def table(self) -> IntoDataFrame:
-        """A table of the audits, a row each, in the library of the audit data.
+        """A table of the audits, one per row, in the library of the audit data.
 
         ``lower`` and ``upper`` hold for all audits together with probability 1 − α; a verdict is
         "rejected" exactly if ``pvalue_adjusted`` is at most α, "certified" exactly if ``upper``
@@ -260,12 +258,12 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
 
     @cached_property
     def summary(self) -> FamilySummary:
-        """Everything the family says, as one document."""
+        """The whole family as one document."""
         return replace(self.headline, audits=tuple(result.summary for result in self.values()))
 
     @cached_property
     def headline(self) -> FamilySummary:
-        """What a screen says of the family, without the audits' own documents."""
+        """What a screen shows of the family, without the audits' own documents."""
         return FamilySummary(
             schema=FAMILY_SCHEMA,
             alpha=self.alpha,
@@ -292,13 +290,13 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
 
     @cached_property
     def _adjusted(self) -> dict[str, float]:
-        """The same, adjusted: at most α exactly if the family rejects."""
+        """Their adjusted p-values, at most α exactly if the family rejects."""
         pvalues = self.family.adjusted(list(self._pvalues.values()))
         return dict(zip(self._pvalues, pvalues.tolist(), strict=True))
 
     @cached_property
     def _certified(self) -> dict[str, bool]:
-        """Which of them are certified at the level of the family's certificates."""
+        """Whether each of them is certified at the level of the family's certificates."""
         level = self.family.end_level
         return {
             name: result.law.certifies(_delta(result), level)
@@ -306,10 +304,10 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
         }
 
     def _interval(self, name: str) -> dict[str, float | None]:
-        """Return the ends of an audit's interval, which say what its verdict says."""
+        """Return the ends of an audit's interval, consistent with its verdict."""
         result, level = self[name], self.family.end_level
         lower, upper = result.law.lower_bound(level), result.law.upper_bound(level)
-        # tests at several levels may disagree by a hair; wider intervals still hold
+        # tests at several levels may disagree slightly; wider intervals still hold
         if result.delta is not None and self._reached[name] != "rejected":
             lower = min(lower, result.delta)
         if result.delta is not None and self._reached[name] != "certified":
@@ -330,7 +328,7 @@ def _delta(result: AuditResult) -> float:
 
 
 def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
-    """Return the audits' warnings, each once, with the names of those it is about."""
+    """Return the distinct warnings of the audits, with the names of those concerned."""
     about: dict[str, list[str]] = {}
     for name, result in results.items():
         empty = (
@@ -348,23 +346,23 @@ def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
 
 MIN_AUDITS = 2
 SHARED = ("X", "feature_names", "alpha", "counts", "clusters", "sample_weight")
-"""What a family has one of."""
+"""Settings common to all audits of a family."""
 WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
 OF_ONE = {
     "judge": "the verdicts of a family are all on the statistic",
     "controls": "the verdicts of a family are all on the statistic",
 }
-"""What a family is not asked, and why."""
+"""Settings that a family does not support, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
-"""What an entry may say for itself."""
+"""Settings that an entry may have."""
 ACCESS = ("model", "y_pred", "y_score")
-"""The ways to predictions, of which an audit has one."""
+"""Sources of predictions, of which an audit has one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One audit of a family, checked as far as that needs no data."""
+    """One audit of a family, checked without the data."""
 
     name: str
     settings: AuditSettings
@@ -375,7 +373,7 @@ class Entry:
 def check_entries(
     audits: object, common: Mapping[str, object]
 ) -> tuple[dict[str, Entry], list[CachedModel]]:
-    """Return the entries by name, and the models that are asked, each once."""
+    """Return the entries by name, and the distinct models."""
     if not isinstance(audits, Mapping) or len(audits) < MIN_AUDITS:
         got = short_repr(audits) if not isinstance(audits, Mapping) else f"{len(audits)}"
         msg = f"{param('audits')} must map at least {MIN_AUDITS} names to settings, got {got}"
@@ -395,7 +393,7 @@ def check_entries(
 
 @contextmanager
 def naming_entry(name: str) -> Iterator[None]:
-    """Say in which audit of a family something is wrong."""
+    """Name the audit of a family in errors."""
     try:
         yield
     except FairtransportError as error:
@@ -416,7 +414,7 @@ def check_known(names: Iterable[object], allowed: Sequence[str], what: str) -> N
 def _entry(
     name: str, own: object, common: Mapping[str, object], models: dict[int, CachedModel]
 ) -> Entry:
-    """Return one audit of a family, checked as far as that needs no data."""
+    """Return one audit of a family, checked without the data."""
     if not isinstance(own, Mapping):
         msg = f"its settings must be a mapping, as in {{'delta': 0.05}}, got {short_repr(own)}"
         raise InputError(msg)
@@ -454,13 +452,13 @@ def _entry(
 
 
 def _left(common: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
-    """Return what an entry takes over: of the ways to predictions none if it has its own."""
+    """Return the common settings of an entry, without other sources of predictions than its own."""
     displaced = ACCESS if any(own.get(name) is not None for name in ACCESS) else ()
     return {name: value for name, value in common.items() if name not in displaced}
 
 
 def with_names(entry: Entry, names: Mapping[str, Any]) -> Entry:
-    """Return an entry whose columns are told by their names."""
+    """Return an entry whose columns are given by name."""
     columns = {name: names[name] for name in ("sensitive_features", "features")}
     return replace(
         entry,
@@ -477,8 +475,8 @@ def count_once(
 ) -> tuple[CountedSource, dict[str, Entry]]:
     """Count the data over all columns that some audit needs.
 
-    A column is cut into bins in the counting where all audits that look at it cut it alike;
-    otherwise it is counted as it is, and each audit cuts its own.
+    A column is binned in the counting if all audits that use it have the same bins; otherwise it is
+    counted unbinned, and each audit applies its own bins.
     """
     source = as_source(data)
     naming = _Naming(source, _not_described(source.columns, entries))
@@ -495,7 +493,7 @@ def count_once(
                 *slice_columns(entry.where, source.columns),
             ):
                 columns[column] = None
-                # a slice is told by values, which bins would hide
+                # a slice is given by values, which bins would hide
                 hidden = isinstance(entry.where, Mapping) and column in entry.where
                 edges.setdefault(column, set()).add(None if hidden else bins.get(column))
     bins = {
@@ -521,9 +519,9 @@ def _not_described(columns: list[str], entries: Mapping[str, Entry]) -> list[str
 
 
 def slice_columns(where: object, columns: list[str]) -> list[str]:
-    """Return the columns that tell an audit's slice of the cases."""
+    """Return the columns of an audit's slice of the cases."""
     if not isinstance(where, Mapping):
-        return []  # none, or to be refused where it is used
+        return []  # no slice, or one that is rejected later
     for name in where:
         if name not in columns:
             names = ", ".join(columns)
@@ -535,7 +533,7 @@ def slice_columns(where: object, columns: list[str]) -> list[str]:
 
 
 class _Naming:
-    """Gives names to what came as arrays, the same name to the same array."""
+    """Names arrays as columns, the same array by the same name."""
 
     def __init__(self, source: Source, not_described: list[str]) -> None:
         self.source = source
@@ -543,7 +541,7 @@ class _Naming:
         self._names: dict[int, object] = {}
 
     def named(self, entry: Entry) -> tuple[Entry, Roles]:
-        """Return an entry that tells its columns by names, and the part of each."""
+        """Return an entry with names of columns, and the role of each."""
         people, settings = entry.people, entry.settings
         parameter = next((name for name in PREDICTIONS if people[name] is not None), PREDICTIONS[0])
         features = settings.features

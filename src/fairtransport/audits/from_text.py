@@ -1,8 +1,7 @@
-"""AuditRequest: an audit asked for in text, on a command line or in a form.
+"""AuditRequest: an audit requested in text, on a command line or in a form.
 
-Who asks in text has no objects to hand over: a column is a name, a similarity is a name with
-settings, and what is wrong is to be said before a model is read. Errors carry the flags that the
-text stands for.
+Text holds no objects: columns are names, a similarity is a name with settings, and errors are to be
+found before a model is read. They name the flags that the text stands for.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ if TYPE_CHECKING:
     """Finds out which columns of an audit are sensitive and which others describe a case."""
 
 REPORT_FILE, JSON_FILE = "report.html", "audit.json"
-"""What a repeated audit writes."""
+"""Files that a repeated audit writes."""
 LITERALS = ("pos_label", "favourable", "reference")
-"""Settings whose text is read as a number where it is one."""
+"""Settings whose text is read as a number if it is one."""
 SLOW_SETTINGS = frozenset({"fit", "hold_out", "path"})
-"""Settings of a similarity that make it read or fit on a file."""
+"""Settings of a similarity that make it read or fit a file."""
 IN_NO_KEY = set(".=[]'\"")
-"""What cannot be in a column's name that is part of a flag."""
+"""Characters that no column's name may have as part of a flag."""
 
 
 MODEL_FLAGS = {
@@ -60,14 +59,14 @@ MODEL_FLAGS = {
                      "retries")
     },
 }  # fmt: skip
-"""The flags of what `load`, `connect` and `prompt` are told."""
+"""Flags of the parameters of `load`, `connect` and `prompt`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSource:
-    """Where one model's answers come from: a file or an address, or columns of the data.
+    """The source of one model's answers: a file, an address, or columns of the data.
 
-    ``connection`` are keywords of `connect` with their values, or of `prompt` with a prompt file.
+    ``connection`` has keywords of `connect`, or of `prompt` with a prompt file.
     """
 
     name: str = "the model"
@@ -81,7 +80,7 @@ class ModelSource:
     shown: str = ""
 
     def read_model(self) -> object:
-        """Return the model; one behind an address may be asked what it is."""
+        """Return the model; one behind an address may be queried about itself."""
         from fairtransport.access import connect, load
         from fairtransport.access.prompts import read_prompt
 
@@ -95,7 +94,7 @@ class ModelSource:
 
     @property
     def predictions(self) -> tuple[str, str | list[str] | None]:
-        """The parameter of `audit` that takes the columns of answers, and their names."""
+        """The parameter of `audit` for the columns of answers, and their names."""
         if self.y_score is None:
             return "y_pred", self.y_pred
         return "y_score", self.y_score if isinstance(self.y_score, str) else list(self.y_score)
@@ -106,10 +105,10 @@ class AuditRequest:
     """An audit of one model, or a comparison of several, in plain values.
 
     ``values`` are keywords of `audit`, ``document`` those of `AuditResult.document`; ``shown`` is
-    the path of the data as a person knows it. ``described`` are the columns that describe a case
-    where the model does not tell them, ``columns`` those that a similarity is fitted on. ``source``
-    are the data where they are open already, ``where`` is the slice of an audit in a family,
-    ``settings_taken`` names what a settings file decided.
+    the path of the data to show. ``described`` are the columns that describe a case if the model
+    does not name them, ``columns`` those that a similarity is fitted on. ``source`` is the open
+    data, ``where`` the slice of an audit in a family, ``settings_taken`` the flags from a settings
+    file.
     """
 
     data: Path
@@ -141,7 +140,7 @@ class AuditRequest:
 
     @property
     def first(self) -> ModelSource:
-        """The model that is audited, or compared with."""
+        """The audited model, or the one to compare with."""
         return self.sources[0]
 
     def open_data(self) -> AuditRequest:
@@ -150,15 +149,15 @@ class AuditRequest:
 
     @property
     def table(self) -> Path | FileSource:
-        """The data as `audit` takes them; a source finds out once what a file looks like."""
+        """The data as `audit` takes them; a source detects the format of a file once."""
         return self.data if self.source is None else self.source
 
     def settings(self) -> AuditSettings:
-        """Return the settings, or refuse what is wrong before a model is read."""
+        """Return the settings, checked before a model is read."""
         return replace(self.check_settings(), similarity=self._chosen_similarity)
 
     def check(self) -> None:
-        """Refuse what can be known to be wrong before a model is read, which takes long."""
+        """Check everything possible before a model is read, which may take long."""
         from fairtransport.audits.family import slice_columns
 
         with name_parameters(**self._similarity_flags):
@@ -174,24 +173,24 @@ class AuditRequest:
             slice_columns(self.where, source.columns)
 
     def check_settings(self) -> AuditSettings:
-        """Return the settings but for the similarity, checked without the data and the model."""
+        """Return the settings without the similarity, checked without the data and the model."""
         values, first = self.values, self.first
         loss = as_loss(values.get("loss", AuditSettings.loss), values.get("loss_range"))
-        # any callable stands for the model
+        # any callable can stand for the model
         model = None if first.model is None else len
         access = choose_access(model, first.y_pred, first.y_score, loss)
         settings = AuditSettings(**values).without_truth(
             self.label, has_scores=first.y_score is not None, has_model=first.model is not None
         )
         uses_truth = settings.chosen_loss.uses_truth
-        if uses_truth or first.model is None:  # else the classes can tell the range
+        if uses_truth or first.model is None:  # else the classes can determine the range
             check_loss_range(settings, access, has_other_methods="method" in values)
         if uses_truth and self.label is None:
             raise InputError(missing_truth(loss.name))
         return settings
 
     def _check_columns(self, source: Source, one: ModelSource) -> None:
-        """Refuse columns that the data has not; a model may receive fewer than are there."""
+        """Check that the data have the columns; a model may receive some of them only."""
         values = self.values
         _, roles = find_roles(
             source, self.label, values["sensitive_features"], one.predictions,
@@ -202,7 +201,7 @@ class AuditRequest:
 
     @property
     def _similarity_flags(self) -> dict[str, str]:
-        """The flags of the similarity's parameters, as far as no other flag has that name."""
+        """The flags of the similarity's parameters, unless another flag has that name."""
         from fairtransport.report.console import flag_names
 
         flags = similarity_flags(self.similarity)
@@ -220,7 +219,7 @@ class AuditRequest:
         return [one.read_model() for one in self.sources if one.model is not None]
 
     def resolve(self, models: Sequence[object]) -> AuditRequest:
-        """Return the request with the columns that only the models can tell."""
+        """Return the request with the columns that depend on the models."""
         model_features = known_features(models)
         request = self
         if self.described is not None and model_features is None:
@@ -253,7 +252,7 @@ class AuditRequest:
         return [name for part in lists for name in part]
 
     def run(self, models: Sequence[object] | None = None) -> AuditResult | Comparison:
-        """Audit or compare; models that were read already are taken as they are."""
+        """Audit or compare; models that were read already are reused."""
         if models is None:
             request = self.open_data()
             request.check()
@@ -269,7 +268,7 @@ class AuditRequest:
 
         answers = self._answers(models)
         settings = self.settings()
-        # a similarity has a setting of the same name, which is checked by now
+        # a similarity has a setting of the same name, which has been checked
         with name_parameters(tolerance="--tolerance"):
             return compare_with(
                 settings, self.table, self.label, tolerance=self.tolerance, **answers
@@ -281,12 +280,12 @@ class AuditRequest:
 
         settings = self.settings()
         if self.proxies:
-            models = [cached(one) for one in models]  # what is asked again was answered
+            models = [cached(one) for one in models]  # answers repeated questions
         result = audit_with(settings, self.table, self.label, **self._answers(models))
         if self.train is not None:
             result = result.overlap(self.train)
         if self.proxies:
-            # who answers at random, or was not asked about everybody, is asked no further
+            # no further queries to models with random answers, or not queried about everybody
             asks_again = models and result.query_record.once_about_everybody
             model = with_log(models[0], settings.queries.log) if asks_again else None
             result = result.proxies(model)
@@ -298,7 +297,7 @@ class AuditRequest:
         return {**self.values, **people, **self._answers(models)}
 
     def _answers(self, models: Sequence[object]) -> dict[str, Any]:
-        """Return where answers come from, as `audit` or `compare` take it."""
+        """Return the sources of answers, as `audit` or `compare` take them."""
         kind, columns = self.first.predictions
         if not self.compares:
             return {"model": models[0]} if models else {kind: columns}
@@ -309,7 +308,7 @@ class AuditRequest:
 
     @contextmanager
     def _hint_at_log(self) -> Iterator[None]:
-        """Say of an endpoint that fails that the query log can stand for it, where it can."""
+        """Add to errors of an endpoint that the query log can replace it, if it can."""
         try:
             yield
         except ModelError as error:
@@ -323,7 +322,7 @@ class AuditRequest:
             raise ModelError(msg) from error
 
     def _is_in_log(self) -> bool:
-        """Say whether the query log has all answers of the endpoint that this audit needs."""
+        """Return whether the query log has all answers of the endpoint that this audit needs."""
         queries, address = self.values.get("queries"), self.first.model
         if self.compares or queries is None or queries.log is None or not is_address(address):
             return False
@@ -343,7 +342,7 @@ class AuditRequest:
         return True
 
     def as_command(self) -> str | None:
-        """Return the command line of the request; None where a column's name cannot be on one."""
+        """Return the command line of the request; None if a column's name does not fit on it."""
         try:
             flags = [shlex.join(words) for words in self._flags()]
         except _NoFlagError:
@@ -363,7 +362,7 @@ class AuditRequest:
             yield _flag("--tolerance", repr(self.tolerance))
         yield _flag("--similarity", self.similarity)
         for name, value in self.similarity_settings.items():
-            # a line cuts all of these at commas
+            # flags split all of these at commas
             values = [value] if isinstance(value, str) else value
             yield from _entry(similarity_flag(name), values, literal_=True)
         for name, value in (*self.values.items(), *self.document.items()):
@@ -434,7 +433,7 @@ class AuditRequest:
 
 
 class _NoFlagError(Exception):
-    """A command line has no way to say something."""
+    """A setting that no command line can express."""
 
 
 def _flag(flag: str, value: str) -> tuple[str, ...]:
@@ -455,7 +454,7 @@ def _source_flag(one: ModelSource, *, named: bool) -> tuple[str, ...]:
 
 
 def _entry(flag: str, value: object, *, literal_: bool) -> Iterator[tuple[str, ...]]:
-    """Yield a setting; one by columns, or of several lists, has a flag for each."""
+    """Yield the flags of a setting, one for each column or list."""
     if isinstance(value, dict):
         for column, below in value.items():
             if set(column) & IN_NO_KEY or _part(column) != column:
@@ -471,14 +470,14 @@ def _entry(flag: str, value: object, *, literal_: bool) -> Iterator[tuple[str, .
 
 
 def _word(value: object, *, literal_: bool) -> str:
-    """Return a value as a line spells it; quotes keep a number text."""
+    """Return a value as a command line spells it; quotes keep a number text."""
     if not isinstance(value, str):
         return repr(value)
     return f"'{value}'" if literal_ and parse_literal(value) != value else value
 
 
 def _part(text: str) -> str:
-    """Return a part of a list, which is cut at commas and stripped of blanks."""
+    """Return a part of a list, which is split at commas and stripped of blanks."""
     if not text or "," in text or text != text.strip():
         raise _NoFlagError
     return text
@@ -488,7 +487,7 @@ def columns_described(
     data: TableLike, sensitive: Collection[str], features: Collection[str] | None,
     known: Collection[str] | None, others: Collection[str | None],
 ) -> dict[str, list[str]]:  # fmt: skip
-    """Return the columns that a similarity is about, as the audit will choose them."""
+    """Return the columns that a similarity is about, as the audit chooses them."""
     columns: Collection[str] | None = features or known
     if columns is None:
         columns = [name for name in as_source(data).columns if name not in others]
@@ -497,7 +496,7 @@ def columns_described(
 
 
 def known_features(models: Iterable[object]) -> tuple[str, ...] | None:
-    """Return the columns that any of some models was fitted on; None if one does not tell."""
+    """Return the columns that any of the models was fitted on; None if one does not list them."""
     known = [getattr(one, "features", None) for one in models]
     if not known or None in known:
         return None
@@ -505,19 +504,19 @@ def known_features(models: Iterable[object]) -> tuple[str, ...] | None:
 
 
 def has_fit(settings: Mapping[str, object]) -> bool:
-    """Say whether the settings of a similarity name data to fit it on."""
+    """Return whether the settings of a similarity name data to fit it on."""
     return "fit" in settings or "hold_out" in settings
 
 
 def chosen_similarity(
     name: str, settings: Mapping[str, object], columns: Columns
 ) -> str | Similarity:
-    """Return a similarity, by its name or made from its settings.
+    """Return a similarity, by its name or built from its settings.
 
-    ``columns`` is asked what a similarity that is fitted has to know, where it is not told.
+    ``columns`` provides what a fitted similarity needs and the settings lack.
     """
     if not settings:
-        registry.as_similarity(name)  # fails where settings are needed
+        registry.as_similarity(name)  # fails if settings are needed
         return name
     defaults = columns() if has_fit(settings) else {}
     return registry.similarity_from_settings(name, settings, defaults=defaults)
@@ -529,17 +528,17 @@ def similarity_flag(name: str) -> str:
 
 
 def similarity_flags(similarity: str) -> dict[str, str]:
-    """Return the flag of each setting of a similarity, and of what it is fitted on."""
+    """Return the flag of each setting of a similarity, and of its data to fit on."""
     kind = registry.SIMILARITIES[similarity]
     names = (*parameter_names(kind), "fit", "group", "comparable", "path", "points")
     return {**{name: similarity_flag(name) for name in names}, "X": similarity_flag("fit")}
 
 
 def is_address(model: object) -> bool:
-    """Say whether a model is behind an address."""
+    """Return whether a model is behind an address."""
     from fairtransport.access.loading import PLACES
 
-    # a path folds the two slashes of an address
+    # a Path reduces the two slashes of an address to one
     schemes = tuple(f"{place}/" for place in PLACES if place.endswith(":"))
     return str(model).lower().startswith(schemes)
 

@@ -1,4 +1,4 @@
-"""Rates and group metrics of an audit's people, by each sensitive feature and by all together."""
+"""Rates and group metrics of the audited people, by each sensitive feature and by all."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from fairtransport.settings import DocumentOptions
 
 MAX_METRIC_LEVELS = 200
-"""Group metrics by a feature with more levels are in no document."""
+"""Maximum number of levels of a feature for group metrics in a document."""
 
 
 class FeatureComparison(NamedTuple):
-    """The metrics by sensitive features, and a sentence for each that is undefined."""
+    """The metrics by sensitive features, and a note for each undefined one."""
 
     metrics: GroupComparison
     notes: tuple[str, ...]
@@ -69,7 +69,7 @@ class GroupComparisons(tuple[GroupComparison, ...]):  # noqa: SLOT001 - it has a
     library = "pandas"
 
     def table(self) -> IntoDataFrame:
-        """Return all rates, one row for each rate and group, in the library of the audit data.
+        """Return all rates, one row per rate and group, in the library of the audit data.
 
         Examples
         --------
@@ -89,7 +89,7 @@ def gather_comparisons(comparisons: Iterable[GroupComparison], library: str) -> 
 
 
 def rate_columns(comparisons: Sequence[GroupComparison]) -> dict[str, list[Value]]:
-    """Return all rates as columns; a feature that a comparison leaves open is None."""
+    """Return all rates as columns; features that a comparison does not use are None."""
     names = list(dict.fromkeys(name for one in comparisons for name in one.features))
     numbers = [field.name for field in fields(GroupRate) if field.name != "group"]
     columns: dict[str, list[Value]] = {name: [] for name in ["by", *names, "rate of", *numbers]}
@@ -106,10 +106,10 @@ def rate_columns(comparisons: Sequence[GroupComparison]) -> dict[str, list[Value
 
 
 def has_decisions(result: AuditResult) -> bool:
-    """Tell whether people got decisions whose rates can be compared.
+    """Return whether people have decisions whose rates can be compared.
 
-    Random answers have several for each question, and those of people who were asked about until
-    there was a verdict are no sample of a size that was fixed.
+    Random answers give several per question, and people queried until there was a verdict are not a
+    sample of fixed size.
     """
     record = result.query_record
     was_stopped = record.stopped not in (None, "everybody")
@@ -117,7 +117,7 @@ def has_decisions(result: AuditResult) -> bool:
 
 
 def compare_groups(result: AuditResult, options: DocumentOptions) -> tuple[FeatureComparison, ...]:
-    """Return rates and metrics by sensitive features; none where answers are no decisions."""
+    """Return rates and metrics by sensitive features; empty if answers are not decisions."""
     references = check_reference(result, options.reference)
     if not has_decisions(result):
         return ()
@@ -131,7 +131,7 @@ def compare_groups(result: AuditResult, options: DocumentOptions) -> tuple[Featu
 
 
 def list_feature_sets(result: AuditResult) -> list[tuple[str, ...]]:
-    """Return each sensitive feature, and all together where there are several."""
+    """Return each sensitive feature, and all together if there are several."""
     names = tuple(result.space.sensitive)
     return [*((name,) for name in names), *([names] if len(names) > 1 else [])]
 
@@ -150,7 +150,7 @@ def find_unmeasured_features(result: AuditResult) -> list[tuple[str, ...]]:
 def check_reference(
     result: AuditResult, reference: Mapping[str, object] | str | None
 ) -> dict[str, Any]:
-    """Return the reference groups by sensitive feature, or refuse those that do not occur."""
+    """Return the reference groups by sensitive feature; reject those that do not occur."""
     sensitive = result.space.sensitive
     if isinstance(reference, str):
         check_choice("reference", reference, [HIGHEST])
@@ -187,9 +187,9 @@ def _build_groups(result: AuditResult, features: Sequence[str], min_share: float
 
 
 def _find_reference(groups: Groups, references: Mapping[str, object]) -> int | str:
-    """Return the place of the reference group: the one that is named, or else the largest.
+    """Return the index of the reference group: the named one, or the largest.
 
-    A group with a missing level is taken only where there is no other.
+    A group with a missing level is used only if there is no other.
     """
     names = list(groups.profiles[0])
     choices = [references.get(name) for name in names]
@@ -206,7 +206,7 @@ def _find_reference(groups: Groups, references: Mapping[str, object]) -> int | s
 
 
 class People(NamedTuple):
-    """What people got and what is true of them, the rates to compare, and the favourable label."""
+    """Decisions and true labels of people, the rates to compare, and the favourable label."""
 
     decisions: Values
     truth: Values | None
@@ -215,9 +215,9 @@ class People(NamedTuple):
 
 
 def _observed_people(result: AuditResult) -> People:
-    """Return the decisions of the people, with the favourable label where anybody has or gets it.
+    """Return the decisions of the people, with the favourable label if anybody has or gets it.
 
-    The rates are those of the favourable label, else of the positive one.
+    The rates are those of the favourable label, or of the positive one.
     """
     space, labels = result.space, result.answers.labels
     assert labels is not None  # noqa: S101
@@ -255,7 +255,7 @@ def _compare_by(
         metrics.average_odds_difference, metrics.demographic_parity_difference,
         metrics.equalized_odds_difference, tables,
     )  # fmt: skip
-    # combinations often lack people with one label: their empty rates are in the table
+    # combinations often lack people with one label; their empty rates are in the table
     notes = metrics.notes if len(comparison.features) == 1 else ()
     return FeatureComparison(
         comparison, tuple(f"Group metrics by {comparison.features[0]}: {note}" for note in notes)
@@ -275,7 +275,7 @@ def people_by_answer(
 
 
 def name_groups(numbers: Iterable[tuple[Profile, float | None]]) -> dict[str, float | None]:
-    """Return numbers by the groups' names, of which no two are the same.
+    """Return numbers by distinct names of groups.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Proxies: which columns tell a sensitive feature, and what of the statistic goes through each."""
+"""Proxies: which columns predict a sensitive feature, and how much goes through each."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from fairtransport.data import SampleSpace
 
 MAX_PROXY_MOVES = 1000
-"""Of so many moves, those that add most, it is looked at what they go through."""
+"""Maximum number of moves, those that add most, whose columns are examined."""
 MAX_PROXY_LEVELS = 20
-"""A feature with more values is no group that could be told."""
+"""Maximum number of values of a feature to be predicted."""
 
 
 def find_proxies(
     result: AuditResult, oracle: Oracle | None, rng: object = None
 ) -> tuple[Proxies, ...]:
-    """Say of each sensitive feature what tells it; see `AuditResult.proxies`."""
+    """Find the columns that predict each sensitive feature; see `AuditResult.proxies`."""
     space = result.space
     source = check_generator("rng", result.seed if rng is None else rng)
     names = check_proxies(space)
@@ -66,9 +66,9 @@ def find_proxies(
 def _run_gate(
     result: AuditResult, points: IntArray
 ) -> dict[tuple[str, str], tuple[float, float, bool]]:
-    """Return how columns depend on each feature: strength, p-value and whether it was shown.
+    """Return how columns depend on each feature: strength, p-value and whether significant.
 
-    It is the gate of `Counterparts`; nothing is tested where a group has too few people.
+    This is the gate of `Counterparts`; groups with too few people are not tested.
     """
     space, similarity = result.space, result.similarity
     if isinstance(similarity, Counterparts):
@@ -81,7 +81,7 @@ def _run_gate(
         except DataError:
             return {}
     tests = {(row.feature, row.column): (row.strength, row.pvalue, row.moves) for row in model.gate}
-    # columns that say the same, and those of a one-hot set, have the test of the one
+    # columns with equal content, and those of a one-hot set, share one test
     same = {name: other for name, (other, _) in model.aliases.items()}
     same |= {one: whole.name for whole in model.one_hot for one in whole.columns}
     return tests | {
@@ -93,7 +93,7 @@ def _run_gate(
 
 
 def check_proxies(space: SampleSpace) -> list[str]:
-    """Return the columns that could tell sensitive features, or refuse to look for any."""
+    """Return the columns that could predict sensitive features; raise if there are none."""
     names = [name for name in space.features if name not in space.sensitive]
     if not names:
         msg = f"{param('proxies')} needs an audit with columns that are not sensitive, got none"
@@ -110,7 +110,7 @@ def check_proxies(space: SampleSpace) -> list[str]:
 
 
 def reopen_oracle(result: AuditResult, model: object) -> Oracle:
-    """Return whom to ask, if it answers as the audited model did."""
+    """Return the oracle of a model, if it answers like the audited one."""
     settings = result.settings
     if result.space.predictions:
         msg = (
@@ -133,11 +133,11 @@ def _others(names: Sequence[str], name: str) -> list[str]:
 
 
 class _Swaps:
-    """The largest moves, and what those add that need sensitive features to change.
+    """The largest moves, and the gains that need sensitive features to change.
 
-    The others alone are a plan of the problem in which these are held fixed, so that its value ψ'
-    is at least what they add: ``needing`` is at least ψ − ψ', the attributable part, if all moves
-    are looked at, and equal to it where nothing can be gained without.
+    The other moves alone are a plan of the problem with these features held fixed, so that its
+    value ψ' is at least their gain: ``needing`` is at least ψ − ψ', the attributable part, if all
+    moves are included, and equal to it if nothing can be gained without.
     """
 
     def __init__(self, result: AuditResult, oracle: Oracle) -> None:
@@ -151,7 +151,7 @@ class _Swaps:
         self.gains_through: dict[str, tuple[float, float]] = {}
 
     def through(self, name: str) -> tuple[float, float]:
-        """Return what they add with one column changed alone, and with all but it."""
+        """Return their gain with one column changed alone, and with all but it."""
         if name not in self.gains_through:
             before = self.result.problem.losses[self.sources]
             gains = [
@@ -166,7 +166,7 @@ class _Swaps:
 
 
 def changes_sensitive(result: AuditResult, sources: IntArray, targets: IntArray) -> BoolArray:
-    """Say which moves change sensitive features."""
+    """Return which moves change sensitive features."""
     groups = result.space.sensitive_groups
     return np.asarray(groups[sources] != groups[targets])
 
@@ -174,7 +174,7 @@ def changes_sensitive(result: AuditResult, sources: IntArray, targets: IntArray)
 def _losses(
     result: AuditResult, oracle: Oracle, rows: IntArray, others: IntArray, name: str
 ) -> FloatArray:
-    """Return the losses of some points with one column as others have it."""
+    """Return the losses of some points with one column taken from others."""
     if not len(rows):
         return np.zeros(0)
     columns = {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 GROWTH = 0.1
-"""Between two looks the people asked about grow by this share, so that requests stay few."""
+"""Growth of the number of people between two looks, which keeps requests few."""
 STOPPED_NOTE = (
     "People came in random order, and the asking stopped at a moment that depends on the answers: "
     "bounds and verdict hold all the same, as those of a confidence sequence. The statistic is "
@@ -54,22 +54,22 @@ class QueryRecord:
 
     @property
     def once_about_everybody(self) -> bool:
-        """Whether bounds are those of the method, and plans can be made from them."""
+        """Whether everybody was queried once, so that the method's bounds and plans hold."""
         return self.law is None
 
     @property
     def answers_at_random(self) -> bool:
-        """Whether a model that was to answer the same twice did not."""
+        """Whether a model without declared randomness gave differing answers."""
         return self.draws is None and self.repeats.differed > 0
 
     def differ_at_most(self, alpha: float) -> float | None:
-        """Return the exact upper limit of the share of questions that get another answer.
+        """Return the exact upper confidence limit of the share of questions with another answer.
 
-        The questions were chosen at random without replacement, each is answered otherwise with
-        a probability of its own. Their number has a generating function with real roots, as
-        elementary symmetric polynomials of such factors have, and so is a sum of independent
-        indicators; by Hoeffding (1956) its lower tail is below that of the binomial with the
-        same mean, wherever Clopper and Pearson look at it.
+        The questions are a random sample without replacement, and each gets another answer with its
+        own probability. The generating function of their number has real roots, as elementary
+        symmetric polynomials of such factors have, so it is a sum of independent indicators; by
+        Hoeffding (1956) its lower tail is below that of the binomial with the same mean wherever
+        Clopper and Pearson use it.
         """
         if self.repeats.count == 0:
             return None
@@ -77,14 +77,14 @@ class QueryRecord:
 
 
 def is_random(settings: AuditSettings, access: Access) -> bool:
-    """Say whether answers are taken for random: several are asked for, or the model says so."""
+    """Return whether answers count as random: by several draws, or by the model's declaration."""
     return settings.queries.draws > 1 or access.answers_at_random is True
 
 
 def check_loss_range(
     settings: AuditSettings, access: Access, *, has_other_methods: bool = True
 ) -> None:
-    """Refuse, before data or model are read, a loss whose limits the bounds need and lack."""
+    """Check, before data or model are read, that a loss has the limits that the bounds need."""
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label, settings.best_label)
     loss = oracle.known_loss()
     if settings.delta is not None:
@@ -96,7 +96,7 @@ def check_loss_range(
 
 
 def _check_unit(unit: float | None, loss: Loss) -> None:
-    """Refuse a unit that changes nothing: of losses with two values, or beyond their range."""
+    """Reject a unit without effect: for losses with two values, or beyond their range."""
     if unit is None:
         return
     name = param("queries.unit")
@@ -131,7 +131,7 @@ def missing_range_error(loss: Loss, *, has_other_methods: bool) -> InputError:
 
 
 def check_asking(settings: AuditSettings, space: SampleSpace, access: Access) -> None:
-    """Refuse, before anything is asked, ways of asking whose bounds are not proved."""
+    """Reject, before any query, ways of querying whose bounds are not proved."""
     random, fixed = is_random(settings, access), access.answers_at_random is False
     if not random and not settings.queries.until_sure:
         return
@@ -176,12 +176,12 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access) ->
 
 
 class UntilSure:
-    """The people in random order, and what was asked about them so far.
+    """The people in random order, and the answers about them so far.
 
-    The audit data are an independent sample, so that in a random order the first t people are
-    one too, whatever t is; the evidence after each of them is an e-process. Whom to ask next,
-    and how many before the next look, depends on the order and on what was asked, so that the
-    moment of the stop is a stopping time.
+    The audit data are an independent sample, so that in a random order the first t people are one
+    too, for any t; the evidence after each of them is an e-process. Whom to query next, and how
+    many before the next look, depends on the order and on past answers, so that the time of the
+    stop is a stopping time.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class UntilSure:
         self.repeats = count_repeats(oracle.access.box, queries.repeats, queries.limit)
 
     def ask(self) -> tuple[SampleSpace, StoppedLaw, str]:
-        """Ask until there is a verdict, no question or nobody is left."""
+        """Query until there is a verdict, or no question or nobody is left."""
         from fairtransport.inference.sequential import StoppedLaw, build_verdict_bets
 
         settings, limits = self.settings, self.oracle.known_loss().range
@@ -210,8 +210,8 @@ class UntilSure:
         evidence = build_verdict_bets(settings.delta, settings.alpha, most_gain)
         people_count, gains, why = 0, np.empty(0), "everybody"
         while people_count < len(self.people):
-            # how many people before the next look depends on their number alone, never on what they
-            # would say
+            # the number of people before the next look depends on their number, never on their
+            # answers
             ready = self._count_ready(people_count, max(1, int(GROWTH * people_count)))
             if ready == 0:
                 why = "budget"
@@ -239,14 +239,13 @@ class UntilSure:
         return self._take_part(self.people[:people_count]), law, why
 
     def _count_ready(self, start: int, count: int) -> int:
-        """Return how many of the next people there are questions left for, and note these."""
+        """Return how many of the next people the questions left suffice for; reserve these."""
         limit = self.settings.queries.limit
         many = 0
         for person in self.people[start : start + count].tolist():
             questions = np.unique(self.question[self.members[self.blocks[person]]])
             new = questions[~self.is_asked[questions]]
-            # a person counts once all twins are known: half of them asked about would be questions
-            # wasted
+            # a person counts only with all twins, so a part of them would waste questions
             if limit is not None and int(self.is_asked.sum()) + len(new) > limit - self.repeats:
                 break
             self.is_asked[new] = True
@@ -254,9 +253,9 @@ class UntilSure:
         return many
 
     def _measure_gains(self, people: IntArray) -> FloatArray:
-        """Return what people gain when swapped with the twin whom the model treats worst."""
+        """Return people's gains when swapped with the twin whom the model treats worst."""
         points = np.concatenate([self.members[block] for block in np.unique(self.blocks[people])])
-        # twins are shared: a block that was asked about needs no further question
+        # twins are shared: a block that was queried needs no further questions
         new = np.sort(points[np.isnan(self.losses[points])])
         if len(new):
             self.losses[new] = self.oracle.answer(self.space.take(new)).losses
@@ -264,7 +263,7 @@ class UntilSure:
         return np.array([worst[self.blocks[person]] - self.losses[person] for person in people])
 
     def _take_part(self, people: IntArray) -> SampleSpace:
-        """Return the points of the people asked about and of their twins."""
+        """Return the points of the people queried and of their twins."""
         counts = np.bincount(people, minlength=self.space.size)
         points = np.flatnonzero(~np.isnan(self.losses))
         return self.space.take(points, counts)
@@ -299,7 +298,7 @@ def law_of_draws(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle, geometry: Geometry,
     losses: FloatArray, limits: tuple[float, float],
 ) -> RandomAnswersLaw:  # fmt: skip
-    """Return what the people and the draws say about ψ of mean losses."""
+    """Return the law of ψ of mean losses from the people and the draws."""
     from fairtransport.inference.rates.random_answers import LossDraws, random_answers_law
 
     width, queries = limits[1] - limits[0], settings.queries
@@ -321,12 +320,12 @@ def law_of_draws(
 
 
 def _has_one_each(blocks: IntArray, groups: IntArray) -> bool:
-    """Say whether a block has at most one point of each group."""
+    """Return whether a block has at most one point of each group."""
     return len(np.unique(np.column_stack([blocks, groups]), axis=0)) == len(blocks)
 
 
 def _place_in_blocks(blocks: IntArray) -> IntArray:
-    """Return which point of its block each point is."""
+    """Return the index of each point in its block."""
     order = np.argsort(blocks, kind="stable")
     sizes = np.bincount(blocks)
     places = np.empty(len(blocks), np.int64)
@@ -337,7 +336,7 @@ def _place_in_blocks(blocks: IntArray) -> IntArray:
 def _find_clusters(blocks: IntArray, questions: IntArray) -> IntArray:
     """Return sets of points whose draws can depend on each other.
 
-    Points that ask the same question share its draws, and blocks are betted on as a whole.
+    Points with the same question share its draws, and blocks are bet on as a whole.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -351,7 +350,7 @@ def _find_clusters(blocks: IntArray, questions: IntArray) -> IntArray:
 
 
 def _combine_predictions(predictions: list[Any]) -> Values:
-    """Return the mean of numbers, or the most frequent label; the first of several such."""
+    """Return the mean of numbers, or the first of the most frequent labels."""
     if all(one.dtype.kind == "f" for one in predictions):
         return np.asarray(np.mean(predictions, axis=0))
     votes = zip(*(one.tolist() for one in predictions), strict=True)

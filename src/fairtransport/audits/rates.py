@@ -1,4 +1,4 @@
-"""Rates inside an audit: what given predictions show of groups where answers differ."""
+"""Rates in an audit: what given predictions show of groups if answers differ."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from fairtransport.audits.result import AuditResult
 
 MAX_DECISIONS = 6
-"""Decisions whose rates are shown where none is called favourable."""
+"""Maximum number of decisions whose rates are shown if none is favourable."""
 N_BINARY_CLASSES = 2
 METHOD = "rates"
-"""What documents call the way in which these bounds are made."""
+"""Name of this kind of bounds in documents."""
 
 
 class _People(TypedDict):
-    """Who is alike and what happened to them, as `rate_law` takes it."""
+    """People and their outcomes, as `rate_law` takes them."""
 
     blocks: IntArray
     losses: FloatArray
@@ -51,7 +51,7 @@ class _People(TypedDict):
 
 @dataclass(frozen=True)
 class FeatureRate:
-    """R of one sensitive feature, the others held fixed."""
+    """R of one sensitive feature, with the others held fixed."""
 
     feature: str
     value: float
@@ -62,10 +62,10 @@ class FeatureRate:
 
 @dataclass(frozen=True)
 class Rates:
-    """R: how much the mean loss rises if all are treated as the worst-treated group among alikes.
+    """R: how much the mean loss rises if all are treated like the worst group among similar people.
 
-    Groups are the combinations of the sensitive features that may change; people are alike who
-    agree in all other columns of the profile and, if the loss uses it, in the true label.
+    Groups are the combinations of the sensitive features that may change; similar people agree in
+    all other columns of the profile and, if the loss uses it, in the true label.
 
     Attributes
     ----------
@@ -74,34 +74,34 @@ class Rates:
     value
         The cross-fitted estimate, whose expectation is at most R, or the bound if that is larger.
     lower_bound
-        The lower confidence bound at level 1 − α, valid at every n; the verdict comes from it.
+        Lower confidence bound at level 1 − α, valid at every n; the verdict is based on it.
     pvalue
         The p-value of exact permutation tests of "no difference at all"; None if
         ``deterministic``.
     pvalue_at_delta
         The p-value of R <= δ; None without δ.
     features
-        Each sensitive feature with the others held fixed; none if ``deterministic``.
+        R of each sensitive feature, with the others held fixed; empty if ``deterministic``.
     by_group
-        What each group gets beside the largest one, among people alike: by each sensitive
+        Rates of each group compared with the largest one, among similar people: by each sensitive
         feature, then by their combinations.
     deterministic
-        Whether answers were declared to be a function of the audited columns. R is then ψ, and
-        its bound that of the statistic.
+        Whether answers were declared to be a function of the audited columns. R is then ψ, with the
+        bound of the statistic.
 
     Notes
     -----
     R > 0 is no proof that the sensitive feature is used. There is no upper bound.
 
-    The rates of a group and of the reference are over the strata that have people of both; that
-    of the reference is directly standardised to the group's people. They describe these people.
+    The rates of a group and of the reference are over the strata with people of both; that of the
+    reference is directly standardised to the group's people. They describe these people.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import fairtransport as ft
-    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": 1, "said": [0, 1, 1, 1] * 100})
-    >>> result = ft.audit(people, "good", y_pred="said", sensitive_features="sex", delta=0.1, rng=0)
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": 1, "hire": [0, 1, 1, 1] * 100})
+    >>> result = ft.audit(people, "good", y_pred="hire", sensitive_features="sex", delta=0.1, rng=0)
     >>> rates = result.rates
     >>> round(rates.value, 2), rates.lower_bound > 0.1, [one.feature for one in rates.features]
     (0.25, True, ['sex'])
@@ -121,7 +121,7 @@ class Rates:
 
 
 def why_untestable(result: AuditResult) -> str | None:
-    """Return why rates have nothing to say of who is compared with whom here; None if they do."""
+    """Return why rates do not apply to the comparisons of this audit; None if they do."""
     geometry = result.problem.geometry
     free = isinstance(geometry.cost, ZeroCost) and geometry.forbidden is None
     if not (result.similarity.moves_only_to_twins and free):
@@ -132,16 +132,16 @@ def why_untestable(result: AuditResult) -> str | None:
 
 
 def is_bounded_by_rates(result: AuditResult) -> bool:
-    """Whether the audit's tests and bounds are those of R.
+    """Return whether the audit's tests and bounds are those of R.
 
-    It depends on what was asked and declared, never on the answers: with one man and one woman a
-    profile the toss of a coin looks like a function of the columns.
+    It depends on settings and declarations, never on the answers: with one man and one woman per
+    profile, random answers look like a function of the columns.
     """
     return is_about_rates(result) and not result.settings.deterministic
 
 
 def check_units(result: AuditResult) -> None:
-    """Refuse units without a declared limit where the bounds are about rates."""
+    """Check that units have a declared limit if the bounds are about rates."""
     units = result.space.units
     if units is None or units.limit is not None or not is_bounded_by_rates(result):
         return
@@ -156,7 +156,7 @@ def check_units(result: AuditResult) -> None:
 
 
 def is_about_rates(result: AuditResult) -> bool:
-    """Whether the audit is about R: given predictions, and people compared with those alike."""
+    """Return whether the audit is about R: given predictions, compared among similar people."""
     return bool(result.space.predictions) and why_untestable(result) is None
 
 
@@ -176,7 +176,7 @@ def rate_bound_law(result: AuditResult) -> RateBoundLaw:
 
 
 def find_rates(result: AuditResult) -> Rates | None:
-    """Return R and the rates by group; None where nobody's group could differ, or with a model."""
+    """Return R and the rates by group; None with a model, or if nobody's group could differ."""
     features = _free_features(result) if is_about_rates(result) else []
     if not features:
         return None
@@ -201,10 +201,10 @@ def find_rates(result: AuditResult) -> Rates | None:
 
 
 def compare_alike(result: AuditResult, at_least: int = 0) -> tuple[RatesAmongAlike, ...]:
-    """Return the rates by each sensitive feature, then by all; of many people alone if shared."""
+    """Return the rates by each sensitive feature, then by all; shared ones only of many people."""
     space, features = result.space, _free_features(result)
     tables = [[name] for name in features]
-    if len(features) > 1 and not at_least:  # further equations for the same counts
+    if len(features) > 1 and not at_least:  # they would be further equations for the same counts
         tables.append(features)
     rates = []
     for measure in _measures(result):
@@ -228,7 +228,7 @@ def _free_features(result: AuditResult) -> list[str]:
 
 
 def _measures(result: AuditResult) -> list[Measure]:
-    """Return what is averaged by group: decisions or numbers, then errors or losses."""
+    """Return the measures to average by group: decisions or numbers, then errors or losses."""
     loss, losses = result.loss, result.problem.losses
     is_rate = not loss.uses_truth and (loss.binary or result.settings.pos_label is not None)
     if loss.needs == "label" or (is_rate and len(result.space.predictions) == 1):
@@ -241,7 +241,7 @@ def _measures(result: AuditResult) -> list[Measure]:
 
 
 def _decision_measures(result: AuditResult) -> list[Measure]:
-    """Return the unfavourable decisions; without a favourable one, each decision by its label."""
+    """Return the unfavourable decisions; without a favourable one, all decisions."""
     space, favourable = result.space, result.favourable
     column = space.columns[space.predictions[0]]
     values = column.values()
@@ -262,7 +262,7 @@ def _decision_measures(result: AuditResult) -> list[Measure]:
 
 
 def _number_measures(result: AuditResult) -> list[Measure]:
-    """Return the predicted number, or the score of the second of two classes; none of several."""
+    """Return the predicted number, or the score of the second of two classes; else nothing."""
     predictions = result.answers.predictions
     if predictions.ndim > 1:
         if predictions.shape[1] != N_BINARY_CLASSES:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from fairtransport.settings import DocumentOptions
 
 COARSEST_METRIC = 0.1
-"""Group metrics that would have to be rounded more are left out."""
+"""Group metrics that would need coarser rounding are left out."""
 COUNTED_ELSEWHERE = (
     "Where fewer than {} people are alike in every column, they are counted with the largest group "
     "of people alike, and nobody is compared with levels that only they have."
@@ -66,16 +66,15 @@ OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves
 def redact(
     result: AuditResult, summary: AuditSummary, at_least: int, options: DocumentOptions = NO_OPTIONS
 ) -> AuditSummary:
-    """Return what a result may tell strangers: no number finer than ``at_least`` people.
+    """Return the summary for sharing, without any number finer than ``at_least`` people.
 
-    All tables of swaps are made from the moves that are shown, after the numbers of people
-    in these were rounded, so that they tell no more. What else depends on the counts is
-    rounded by one `Rounding`, or left out where it would add another equation for them (other
-    methods' bounds, the budget curve, the statistic without a feature, the law of the draws,
-    how many points, questions and moves there are). Which moves and names are shown depends
-    on nobody who is one of few at a point.
+    All tables of swaps are built from the shown moves, after rounding their numbers of people, so
+    that they disclose no more. Everything else that depends on the counts is rounded by one
+    `Rounding`, or left out if it were another equation for them (other methods' bounds, the budget
+    curve, the statistic without a feature, the law of the draws, the numbers of points, questions
+    and moves). Which moves and names are shown does not depend on anybody at a point of few people.
 
-    Where few people in all are at such points, everything but the verdict is that of
+    If few people in total are at such points, everything but the verdict is from
     `count_at_largest`: the document would be the same if any of these points had nobody.
     """
     counted = count_at_largest(result, at_least)
@@ -89,7 +88,7 @@ def redact(
     visible_moves = result.moved.take(visible)
     many = replace(space, counts=hide_small_counts(space, at_least))
     people_after = space.counts.astype(np.float64)
-    # who is left when the shown moves are taken off could be told from metrics of both
+    # metrics of both would disclose the people left after the shown moves
     np.subtract.at(people_after, visible_moves.sources, visible_moves.people)
     moves = _round_moves(visible_moves, rounding)
     comparisons = _compare_large_groups(result, people_after, at_least, options)
@@ -105,17 +104,17 @@ def redact(
         random_swap_risk=_nearest(summary.random_swap_risk, rounding),
         attributable=_round_part(summary.attributable, rounding),
         controls=_round_controls(summary.controls, rounding),
-        # how many cases are lacking would tell how far bound and estimate are from δ
+        # the missing number of cases would disclose how far bound and estimate are from δ
         outlook=None,
         decisions=redact_decisions(decisions, at_least, has_small=counted is None),
         decisions_missing=missing,
         rates=_round_rates(result, summary, rounding),
-        # it has scales that were taken from the data
+        # its scales were taken from the data
         next_audit=None,
         points=None,
         observed_points=None,
         queried=None if summary.queried else 0,
-        # the moves that are told say nothing of others
+        # the shown moves disclose nothing about others
         plan_is_unique=None,
         moved=moves.total + hidden,
         moves_found=None,
@@ -144,13 +143,12 @@ def redact(
 def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     """Return the audit with the few people of small points counted at the largest point.
 
-    None where there are many such people, or none and answers are not known for good. Refused
-    where there are many, and small points have hardly room for more.
+    None if there are many such people, or none and answers are not declared fixed. Rejected if
+    there are many, and small points have hardly room for more.
 
-    The result depends on which point is the largest, on the counts of the others that have at
-    least k people, and on n. If one of the c people at a small point were at the largest one
-    instead, all of these would be the same: c − 1 people, and in the end none, give the same
-    result.
+    The result depends on which point is the largest, on the counts of the others with at least k
+    people, and on n. These would all be the same if one of the c people at a small point were at
+    the largest one instead: c − 1 people, and in the end none, give the same result.
     """
     space, record = result.space, result.query_record
     few = are_few(space.counts, at_least)
@@ -193,7 +191,7 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
 
 
 def _check_room(counts: IntArray, at_least: int) -> None:
-    """Refuse small points that are so full that their total tells how many people each has.
+    """Reject small points so full that their total discloses the number of people at each.
 
     Notes
     -----
@@ -226,7 +224,7 @@ def _find_remaining_points(space: SampleSpace, counts: IntArray) -> IntArray:
 
 
 def _summarise(result: AuditResult, options: DocumentOptions) -> AuditSummary:
-    """Return a summary with the head that the options give."""
+    """Return a summary with the head from the options."""
     summary = summarise(result, summarise_headline(result), options)
     return replace(summary, provenance=replace(summary.provenance, **options.head))
 
@@ -234,21 +232,21 @@ def _summarise(result: AuditResult, options: DocumentOptions) -> AuditSummary:
 def _loosen(
     own: AuditSummary, counted: AuditSummary, at_least: int, width: float
 ) -> AuditSummary:  # fmt: skip
-    """Return a summary of counted people with bounds that hold for all, and the own verdict.
+    """Return a summary of counted people with bounds that hold for all, and the original verdict.
 
-    Whom they are compared with are the levels that many people have; a verdict that is due to
-    others is not told.
+    People are compared at the levels that many people have; a verdict that is due to others is not
+    disclosed.
     """
     room, ends = MOVED_BOUND * at_least * width / own.n, counted.interval
     lower = None if ends.lower is None else max(ends.lower - room, 0.0)
     upper = None if ends.upper is None else min(ends.upper + room, width)
     rates = counted.rates
     if rates is not None:
-        rates = replace(rates, pvalue=None)  # it would be of people where they were not
+        rates = replace(rates, pvalue=None)  # it would be about people at other points
     loose = replace(counted, interval=Limits(lower, upper), rates=rates)
     is_due_to_others = (own.applicability is None) != (counted.applicability is None)
     if own.is_about_part and not is_due_to_others:
-        return _tell_part_verdict(own, loose)
+        return _show_part_verdict(own, loose)
     if own.delta is not None:
         is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
         is_due_to_others |= own.verdict == "certified" and (lower or 0.0) > own.delta
@@ -256,30 +254,30 @@ def _loosen(
         return loose
     controls = loose.controls
     if controls is not None:
-        # nothing but what the verdict says: the test of all people would be another equation
+        # only the verdict: the test of all people would be another equation
         controls = replace(controls, exceeds=controls.exceeds or own.verdict == "rejected")
-    # no more than the verdict says: levels below α would tell how many people there are
+    # only the verdict: levels below α would disclose how many people there are
     pvalue = None if own.pvalue is None else own.alpha if own.pvalue <= own.alpha else 1.0
     return replace(loose, verdict=own.verdict, pvalue=pvalue, controls=controls)
 
 
-def _tell_part_verdict(own: AuditSummary, loose: AuditSummary) -> AuditSummary:
-    """Return a summary with the own verdict on the part, or an open one where others decide it."""
+def _show_part_verdict(own: AuditSummary, loose: AuditSummary) -> AuditSummary:
+    """Return a summary with the original verdict on the part; open if others decide it."""
     verdict = own.verdict if own.verdict == loose.attributable.verdict else "inconclusive"
     part = replace(loose.attributable, verdict=verdict)
     return replace(loose, verdict=verdict, attributable=part)
 
 
 def _width(result: AuditResult) -> float:
-    """Return how much one person can change a sum of losses."""
+    """Return the maximum change of a sum of losses by one person."""
     if result.loss.range is not None:
         return result.loss.range[1] - result.loss.range[0]
     return float(np.ptp(result.problem.losses)) or 1.0
 
 
 def _headline(summary: AuditSummary, rounding: Rounding) -> dict[str, Any]:
-    """Return the numbers of everybody, rounded: bounds hold, and say what the verdict says."""
-    # the ends of the interval are bounds too; others would tell the statistic once more
+    """Return the headline numbers, rounded so that bounds hold and agree with the verdict."""
+    # the ends of the interval are bounds too; separate ones would disclose the statistic again
     ends = Limits(rounding.down(summary.interval.lower), rounding.up(summary.interval.upper))
     lower, upper = ends.lower, ends.upper
     if summary.verdict == "rejected" and lower is not None:
@@ -288,7 +286,7 @@ def _headline(summary: AuditSummary, rounding: Rounding) -> dict[str, Any]:
     if is_certified and upper is not None and summary.delta is not None:
         upper = min(upper, summary.delta)
     statistic = rounding.nearest(summary.statistic)
-    # δ is on no grid, and a bound that was moved to it must not pass the estimate
+    # δ is on no grid, and a bound moved to it must not pass the estimate
     statistic = max(statistic, -math.inf if lower is None else lower)
     statistic = min(statistic, math.inf if upper is None else upper)
     baseline = rounding.nearest(summary.baseline_risk)
@@ -311,7 +309,7 @@ def _headline(summary: AuditSummary, rounding: Rounding) -> dict[str, Any]:
 
 
 def _nearest(mean: float | None, rounding: Rounding) -> float | None:
-    """Return a mean rounded, None where there is none."""
+    """Return a mean rounded, or None."""
     return None if mean is None else rounding.nearest(mean)
 
 
@@ -338,7 +336,7 @@ def _round_controls(controls: ControlsFound | None, rounding: Rounding) -> Contr
 def _round_rates(
     result: AuditResult, summary: AuditSummary, rounding: Rounding
 ) -> RatesFound | None:
-    """Return the bound and the p-value of the headline, and the rates of many people alone."""
+    """Return the headline's bound and p-value, and the rates of many people only."""
     if summary.rates is None:
         return None
     headline = _headline(summary, rounding)
@@ -355,24 +353,24 @@ def _round_rates(
 
 
 def _round_moves(moves: MovePlan, rounding: Rounding) -> MovePlan:
-    """Return moves of rounded numbers of people, in an order that these give."""
+    """Return moves of rounded numbers of people, ordered by these."""
     rounded = replace(moves, people=rounding.people(moves.people))
-    # the order of exact numbers would tell more than the rounded ones do
+    # the order of exact numbers would disclose more than the rounded ones
     return rounded.take(np.lexsort((moves.targets, moves.sources, -rounded.people)))
 
 
 def _round_notes(notes: Iterable[str], rounding: Rounding) -> list[str]:
-    """Return notes with rounded values, without those whose numbers are not known."""
+    """Return notes with rounded values, without those whose numbers are unknown."""
     return [text for note in notes if (text := rounding.note(note))]
 
 
 def _round_reason(reason: str | None, rounding: Rounding) -> str | None:
-    """Return the reason of a missing verdict with rounded values; None where there is none."""
+    """Return the reason of a missing verdict with rounded values; None if there is none."""
     return None if reason is None else rounding.note(reason)
 
 
 def _groups(result: AuditResult, moves: MovePlan, rounding: Rounding) -> tuple[GroupFlow, ...]:
-    """Return the groups of many people, and those that moves show."""
+    """Return the groups of many people, and those in shown moves."""
     space = result.space
     groups = group_flows(moves, space, result.problem.losses)
     group_of = space.sensitive_groups
@@ -387,12 +385,12 @@ def _groups(result: AuditResult, moves: MovePlan, rounding: Rounding) -> tuple[G
 
 
 def _is_touched(flow: Flow | GroupFlow) -> bool:
-    """Say whether a shown move leaves or enters."""
+    """Return whether a shown move leaves or enters."""
     return flow.out > 0 or flow.into > 0
 
 
 def _without_rare(table: FlowTable) -> FlowTable:
-    """Leave out labels, levels and groups that nobody has and no shown move touches."""
+    """Leave out labels, levels and groups without people or shown moves."""
     keys = [(cell.label, cell.level, tuple(cell.group.values())) for cell in table.cells]
     there: set[tuple[int, Hashable]] = set()
     for key, cell in zip(keys, table.cells, strict=True):
@@ -412,15 +410,15 @@ def _compare_large_groups(
     at_least: int,
     options: DocumentOptions,
 ) -> list[FeatureComparison]:
-    """Return the group metrics that are made from many people, moves taken off or not."""
+    """Return the group metrics of many people, with moves taken off or not."""
     space = result.space
     everybody = space.counts.astype(np.float64)
     sizes = np.bincount(space.sensitive_groups, everybody)
     if are_few(sizes, at_least).any():
         return []
 
-    def may_be_told(features: Sequence[str]) -> bool:
-        """Whether no cell of the metrics is of few people, nor rounding too coarse."""
+    def may_be_shown(features: Sequence[str]) -> bool:
+        """Return whether no cell of the metrics has few people, and rounding is fine enough."""
         counts = (
             people_by_answer(result, features, people) for people in (everybody, people_after)
         )
@@ -428,17 +426,17 @@ def _compare_large_groups(
         few = any(are_few(people, at_least).any() for people in counts)
         return not few and rounding.step <= COARSEST_METRIC
 
-    # which groups fall short of a share would tell their sizes
+    # which groups fall short of a share would disclose their sizes
     comparisons = compare_groups(result, replace(options, min_share=0.0))
-    return [one for one in comparisons if may_be_told(one.metrics.features)]
+    return [one for one in comparisons if may_be_shown(one.metrics.features)]
 
 
 def _round_metrics(result: AuditResult, metrics: GroupComparison, at_least: int) -> GroupComparison:
-    """Return metrics that are coarse for the fewest people whom one of them is a share of."""
+    """Return metrics rounded for the smallest group that one of them is a share of."""
     rounding = Rounding.of_mean(at_least, _count_fewest_alike(result, metrics.features))
 
     def shorten(value: Any) -> Any:
-        """Return a number or a table of them rounded; words as they are."""
+        """Return numbers rounded, words unchanged."""
         if isinstance(value, dict):
             return {name: shorten(number) for name, number in value.items()}
         return rounding.nearest(value) if isinstance(value, float) else value
@@ -453,13 +451,13 @@ def _round_metrics(result: AuditResult, metrics: GroupComparison, at_least: int)
 
 
 def _round_rate_table(table: RateTable, rounding: Rounding) -> RateTable:
-    """Return rounded rates, and what follows from these: intervals would tell rates again."""
+    """Return rounded rates and their differences; intervals would disclose the rates again."""
     rates = [_nearest(row.rate, rounding) for row in table.groups]
     places = [at for at, row in enumerate(table.groups) if row.group == table.reference]
     base = rates[places[0]] if places else None
 
     def round_row(row: GroupRate, rate: float | None) -> GroupRate:
-        """Return a row made from rounded rates alone."""
+        """Return a row computed from rounded rates only."""
         if row.difference is None or rate is None or base is None:
             return GroupRate(group=row.group, people=None, rate=rate)
         return GroupRate(
@@ -472,7 +470,7 @@ def _round_rate_table(table: RateTable, rounding: Rounding) -> RateTable:
 
 
 def _count_fewest_alike(result: AuditResult, features: Sequence[str]) -> float:
-    """Return how many people the smallest group has for one true label."""
+    """Return the size of the smallest group with one true label."""
     space = result.space
     names = [*features, *([] if space.label is None else [space.label])]
     people = np.bincount(space.groups(names), space.counts)

@@ -1,4 +1,4 @@
-"""AuditResult: the outcome of an audit, and the ways to show it."""
+"""AuditResult: the outcome of an audit, with tables, charts and documents."""
 
 from __future__ import annotations
 
@@ -85,30 +85,30 @@ class AuditResult(Reportable):
     Attributes
     ----------
     settings
-        The settings of the audit; tables of people are in the space.
+        Settings of the audit; tables of people are in the space.
     space, answers, similarity, solution
-        Who was audited, the model's answer at every point, who is comparable, and the solution
+        The audited people, the model's answer at every point, who is comparable, and the solution
         of the transport problem.
     model
         The model's name.
     target_scope
-        With whom people were compared: "twins", people of a "reference" frame, or people who
-        were "observed", in which case others may be missed, or "counterparts" of themselves.
+        Whom people were compared with: "twins", people of a "reference" frame, people who were
+        "observed", in which case others may be missed, or "counterparts" of themselves.
     warnings
-        What a reader of the numbers should know.
+        Notes for readers of the numbers.
     settings_taken
-        The flags whose values came from a settings file.
+        Flags whose values came from a settings file.
     query_record
         How the model was queried.
     training_overlap
-        How many people occur in the training data; None before `overlap`.
+        Number of people who occur in the training data; None before `overlap`.
     proxy_list
         Which columns predict each sensitive feature; empty before `proxies`.
     shifts
-        What each edit of the audited people adds to their loss; None without controls.
+        Increase of the loss by each edit of the audited people; None without controls.
     controls_advice
-        That any edit may change the model's answers, and how to compare with edits that should
-        not matter; None with controls, or where it does not apply.
+        That any edit may change the model's answers, and how to compare with edits that should not
+        matter; None with controls, or if it does not apply.
 
     Examples
     --------
@@ -118,8 +118,8 @@ class AuditResult(Reportable):
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
     >>> people["good"] = (people["grade"] > 2).astype(int)
-    >>> def hires(asked):
-    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
+    >>> def hires(x):
+    ...     return (x["grade"] > 2 + (x["sex"] == "f")).astype(int)
     >>> result = ft.audit(people, "good", model=hires, sensitive_features="sex", delta=0.05, rng=0)
     >>> result
     AuditResult(verdict='rejected', statistic=0.1250, lower_bound=0.0987, upper_bound=0.1555,
@@ -172,22 +172,22 @@ class AuditResult(Reportable):
 
     @property
     def alpha(self) -> float:
-        """The level of bounds and tests."""
+        """Significance level of the bounds and tests."""
         return self.settings.alpha
 
     @property
     def method(self) -> str:
-        """How the bounds are made."""
+        """Method of the bounds."""
         return self.settings.method
 
     @property
     def n_resamples(self) -> int:
-        """The number of draws of the resampling methods."""
+        """Number of draws of the resampling methods."""
         return self.settings.n_resamples
 
     @property
     def seed(self) -> int:
-        """The seed of everything random."""
+        """The random seed."""
         return self.settings.seed
 
     @property
@@ -199,19 +199,19 @@ class AuditResult(Reportable):
     def decisions(self) -> AuditDecisions | None:
         """Whose decision would change if only their sensitive features were different.
 
-        None where that is not known; ``summary.decisions_missing`` says why.
+        None if unknown; ``summary.decisions_missing`` says why.
         """
         decisions = self._headline.decisions
         return None if decisions is None else as_audit_decisions(decisions, self.space.library)
 
     @property
     def loss(self) -> Loss:
-        """The loss, with its range as far as it is known without the data."""
+        """The loss, with its range if known without the data."""
         return self.answers.loss
 
     @property
     def queried(self) -> int:
-        """How many distinct questions the model was asked; 0 with predictions only."""
+        """Number of distinct questions to the model; 0 with predictions only."""
         return self.answers.queried
 
     @property
@@ -221,9 +221,9 @@ class AuditResult(Reportable):
 
     @property
     def statistic(self) -> float:
-        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped.
+        """The FaiTH statistic ψ(f_n): the largest increase in the mean loss by swaps of people.
 
-        Of random answers it is that of mean losses, chosen and measured on different draws.
+        For random answers it is about mean losses, chosen and measured on different draws.
         """
         law = self.query_record.law
         return (
@@ -232,27 +232,27 @@ class AuditResult(Reportable):
 
     @property
     def baseline_risk(self) -> float:
-        """The mean loss on the audit data."""
+        """Mean loss on the audit data."""
         return float(self.space.frequencies @ self.problem.losses)
 
     @property
     def worst_case_risk(self) -> float:
-        """The mean loss after people were swapped with similar ones."""
+        """Mean loss after people are swapped with similar ones."""
         return self.baseline_risk + self.statistic
 
     @property
     def n(self) -> int:
-        """The number of people in the audit data."""
+        """Number of people in the audit data."""
         return self.space.n
 
     @property
     def points(self) -> int:
-        """The number of distinct points, K, those that only are targets included."""
+        """Number of distinct points, K, including those that are only targets."""
         return self.space.size
 
     @property
     def price(self) -> float:
-        """What a little more budget would add to the statistic, per unit of budget."""
+        """Marginal gain: increase of the statistic per unit of additional budget."""
         return self.solution.price
 
     @property
@@ -276,12 +276,12 @@ class AuditResult(Reportable):
         Returns
         -------
         AuditResult
-            As if the audit had been made with this budget.
+            The audit at this budget.
 
         Raises
         ------
         InputError
-            If the budget is negative or no finite number.
+            If the budget is not a finite number >= 0.
 
         Examples
         --------
@@ -293,14 +293,14 @@ class AuditResult(Reportable):
         problem = self.problem.with_budget(budget)
         settings = replace(self.settings, budget=problem.budget)
         solution = problem.solve(self.space.frequencies)
-        # what goes through which column was asked of the plan at this budget
+        # it was computed for the plan at this budget
         return replace(self, settings=settings, solution=solution, proxy_list=())
 
     @cached_property
     def disagreement(self) -> float:
-        """The part of the statistic that is different predictions for one and the same profile.
+        """Part of the statistic due to different predictions for the same profile.
 
-        Only given predictions can disagree so; it is 0 with query access.
+        It is 0 with a model, as only given predictions can differ so.
         """
         if not self.space.predictions:
             return 0.0
@@ -311,38 +311,38 @@ class AuditResult(Reportable):
 
     @property
     def answers_differ(self) -> bool:
-        """Whether people of one profile and label got answers of different losses."""
+        """Whether people of the same profile and label got answers of different losses."""
         return self.disagreement > 0
 
     @cached_property
     def moved(self) -> MovePlan:
-        """Who the optimal plan moves, as arrays over the points."""
+        """The people moved by the optimal plan, as arrays over the points."""
         return find_moves(self.solution, self.n)
 
     @cached_property
     def comparable_share(self) -> float:
-        """The share of people who have somebody comparable with another sensitive value."""
+        """Share of people with a comparable person of another sensitive value."""
         return comparable_share(self.space, self.problem.geometry, self.problem.budget)
 
     @cached_property
     def restricted_problems(self) -> dict[frozenset[str], AuditProblem]:
-        """The problem with sensitive features held fixed, by these, as far as it was needed."""
+        """The problems with sensitive features held fixed, by these, as far as computed."""
         return {}
 
     @cached_property
     def random_swap_risk(self) -> float | None:
-        """The mean loss when people are swapped with a random comparable person, their twin.
+        """Mean loss when each person is swapped with a random twin.
 
-        None where people are compared with others than twins.
+        None if people are compared with others than twins.
         """
         return random_swap_risk(self.space, self.problem.geometry, self.problem.losses)
 
     @property
     def fixed_targets(self) -> bool:
-        """Whether mass may arrive at points that do not depend on the sample.
+        """Whether targets do not depend on the sample.
 
-        A reference frame that is a part of the audit data, or mostly made of them, does, and so
-        do combinations of columns that twins take because they occur.
+        They do for a reference frame that is a part of the audit data, or mostly made of them, and
+        for observed combinations of columns that change together.
         """
         reference = self.space.reference
         if self.space.observed_sets:
@@ -363,10 +363,10 @@ class AuditResult(Reportable):
 
     @property
     def most_gain(self) -> float | None:
-        """The largest gain there can be, as far as a reference frame tells it.
+        """The largest possible gain with a reference frame; None without one.
 
-        Its points were all asked about and do not depend on the sample: nobody can be moved to
-        a larger loss than the largest there, from less than the least that the loss allows.
+        All its points were queried and do not depend on the sample: nobody can be moved to a larger
+        loss than the largest there, from less than the smallest possible loss.
         """
         targets = self.problem.geometry.targets
         if targets is None or self.loss.range is None or not self.fixed_targets:
@@ -375,9 +375,9 @@ class AuditResult(Reportable):
 
     @cached_property
     def law(self) -> SamplingLaw:
-        """What the sample says about the population's value, by the chosen method.
+        """Sampling law of the population's value, by the chosen method.
 
-        Of given predictions it is what the sample says about R, which lies below the value.
+        For given predictions it is the law of R, which is below the value.
         """
         if self.query_record.law is not None:
             return self.query_record.law
@@ -385,29 +385,29 @@ class AuditResult(Reportable):
 
     @property
     def guarantee(self) -> str:
-        """What the bounds promise: "finite-sample", "asymptotic" or "approximate"."""
+        """Guarantee of the bounds: "finite-sample", "asymptotic" or "approximate"."""
         return self.law.guarantee
 
     @cached_property
     def interval(self) -> Interval:
-        """The two-sided confidence interval at level 1 − α."""
+        """Two-sided confidence interval at level 1 − α."""
         return self.law.interval(self.alpha)
 
     @cached_property
     def lower_bound(self) -> float:
-        """The one-sided lower confidence bound at level 1 − α."""
+        """One-sided lower confidence bound at level 1 − α."""
         return self.law.lower_bound(self.alpha)
 
     @cached_property
     def upper_bound(self) -> float:
-        """The one-sided upper confidence bound at level 1 − α; infinite if there is none."""
+        """One-sided upper confidence bound at level 1 − α; infinite if there is none."""
         return self.law.upper_bound(self.alpha)
 
     @cached_property
     def pvalue(self) -> float | None:
-        """The p-value of δ-fairness, H0: ψ <= δ, or R <= δ where there is R; None without δ.
+        """P-value of δ-fairness, H0: ψ <= δ, or R <= δ if there is R; None without δ.
 
-        With controls it is the larger one of this and of that of "no more than control edits".
+        With controls it is the maximum of this and of that of "no more than control edits".
         """
         if self.delta is None or not self.law.has_pvalue:
             return None
@@ -416,26 +416,26 @@ class AuditResult(Reportable):
 
     @cached_property
     def controls(self) -> ControlComparison | None:
-        """Sensitive edits beside control edits; None without controls."""
+        """Sensitive edits compared with control edits; None without controls."""
         return compare_controls(self)
 
     @cached_property
     def certificate_pvalue(self) -> float | None:
-        """The p-value of ψ >= δ, against which a certificate speaks; None without δ."""
+        """P-value of ψ >= δ, small for a certificate; None without δ."""
         if self.delta is None or not self.law.has_pvalue:
             return None
         return self.law.pvalue(self.delta, "less")
 
     @cached_property
     def evalue(self) -> float | None:
-        """Evidence against δ-fairness that may be multiplied; None without δ or a guarantee."""
+        """E-value against δ-fairness, which may be multiplied; None without δ or a guarantee."""
         return None if self.delta is None else self.law.evalue(self.delta)
 
     @cached_property
     def bounds_verdict(self) -> Verdict | None:
-        """Where δ lies beside the bounds, applicable or not; None without δ.
+        """The verdict by the bounds alone, applicable or not; None without δ.
 
-        With controls, "rejected" needs a difference from them too: both tests are at level α, and
+        With controls, "rejected" also needs a difference from them: both tests are at level α, and
         both must reject (intersection–union).
         """
         if self.delta is None:
@@ -448,10 +448,10 @@ class AuditResult(Reportable):
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """What the bounds say of δ (rejected, certified, inconclusive); None without δ.
+        """The verdict on δ: rejected, certified, inconclusive or not-applicable; None without δ.
 
-        It is on the statistic, or on the attributable part where `judge` says so, and
-        "not-applicable" where the audit could find nothing, or finds it by construction.
+        It is on the statistic, or on the attributable part by ``judge``; "not-applicable" if the
+        audit could find nothing, or finds it by construction.
         """
         if self._obstacle is not None:
             return "not-applicable"
@@ -464,17 +464,17 @@ class AuditResult(Reportable):
 
     @property
     def advice(self) -> str | None:
-        """What to change where the audit cannot find anything; None if nothing is advised."""
+        """What to change if the audit cannot find anything; None without advice."""
         return None if self._obstacle is None else self._obstacle.advice
 
     @property
     def next_settings(self) -> dict[str, Any] | None:
-        """`next_audit` as a settings file has it, with the similarity by name."""
+        """`next_audit` as in a settings file, with the similarity by name."""
         return None if self._obstacle is None else self._obstacle.next_settings
 
     @property
     def next_audit(self) -> dict[str, Any] | None:
-        """Keywords of `audit` for the audit to make instead; None where there is none to advise."""
+        """Keywords of `audit` for the recommended next audit; None without one."""
         settings = self.next_settings
         return None if settings is None else audit_keywords(settings, self.space.sensitive)
 
@@ -485,7 +485,7 @@ class AuditResult(Reportable):
 
     @cached_property
     def is_about_part(self) -> bool:
-        """Whether the verdict is on the attributable part, and that is not all there is."""
+        """Whether the verdict is on the attributable part, and that differs from the whole."""
         if self.settings.judge == "statistic":
             return False
         return is_part_judged(
@@ -495,13 +495,13 @@ class AuditResult(Reportable):
 
     @property
     def judged_bounds(self) -> Interval:
-        """The one-sided bounds that the verdict comes from."""
+        """The one-sided bounds that the verdict is based on."""
         ends = self.attributable if self.is_about_part else self
         return Interval(ends.lower_bound, ends.upper_bound)
 
     @cached_property
     def rates(self) -> Rates | None:
-        """R and the rates by group, which the verdict on given predictions is about; else None."""
+        """R and the rates by group, if the verdict is about them; None otherwise."""
         return find_rates(self)
 
     @cached_property
@@ -517,9 +517,9 @@ class AuditResult(Reportable):
 
     @cached_property
     def outlook(self) -> Outlook | None:
-        """About how many cases would settle an inconclusive verdict; None where it is another.
+        """Approximate number of cases that would settle an inconclusive verdict; else None.
 
-        A plan is about the statistic of an audit that asks once about everybody: None elsewhere.
+        Only for audits of the statistic that query everybody once.
         """
         is_on_statistic = not (is_bounded_by_rates(self) or self.is_about_part)
         planned = self.query_record.once_about_everybody and is_on_statistic
@@ -532,20 +532,20 @@ class AuditResult(Reportable):
         )
 
     def as_pilot(self) -> Pilot:
-        """Return what `sample_size` has to know to plan an audit like this one.
+        """Return the input of `sample_size` to plan an audit like this one.
 
-        An audit takes points from its sample, each with its twins where the model is asked;
-        twins have the levels of the sample unless these were declared.
+        An audit takes points from its sample, each with its twins if a model is queried; twins have
+        the levels of the sample unless these were declared.
 
         Returns
         -------
         Pilot
-            What ``sample_size(pilot=...)`` takes.
+            The value of ``sample_size(pilot=...)``.
 
         Raises
         ------
         InputError
-            If the audit asked otherwise than once about everybody, or its verdict is about rates.
+            If the audit did not query everybody once, or its verdict is about rates.
 
         Examples
         --------
@@ -573,9 +573,9 @@ class AuditResult(Reportable):
 
     @property
     def _pilot(self) -> Pilot:
-        """The audit as plans see it."""
+        """The audit as plans use it."""
         space = self.space
-        # else all points that matter will be there, whoever is sampled
+        # else all relevant points are present in any sample
         varies = not self.fixed_targets or (
             self.target_scope == "twins" and bool(space.open_levels)
         )
@@ -603,7 +603,7 @@ class AuditResult(Reportable):
             )
         ]
         if self.problem.columns is not None:
-            # other laws need all prices at which frontiers bend, and these are too many to list
+            # other laws need all prices at which frontiers bend, which are too many to list
             able = [self.law.method]
         laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
@@ -611,13 +611,13 @@ class AuditResult(Reportable):
 
     @cached_property
     def flow_shapes(self) -> dict[str, tuple[int, int, int]]:
-        """How many labels, levels and groups the flows have by each feature they are shown by."""
+        """Numbers of labels, levels and groups of the flows by each feature."""
         space = self.space
         others = [name for name in space.profile if name not in space.sensitive]
         return flow_shapes(space, others or list(space.sensitive))
 
     def _law(self, method: str) -> SamplingLaw:
-        """Return what the sample says by some method."""
+        """Return the sampling law of some method."""
         return sampling_law(
             self.problem,
             self.space.counts,
@@ -632,7 +632,7 @@ class AuditResult(Reportable):
 
     @property
     def _known_beforehand(self) -> dict[str, Any]:
-        """What a law is told besides the sample."""
+        """Arguments of a law besides the sample."""
         return {
             "loss_range": self.loss.range,
             "binary_losses": self.loss.binary,
@@ -648,16 +648,16 @@ class AuditResult(Reportable):
 
     @cached_property
     def moves(self) -> Any:
-        """A table of who is swapped with whom: all moves, those that add most first.
+        """A table of the swaps: all moves, those that add most first.
 
-        Columns: the profile that people leave (``from_…``) and the one they are compared
-        with (``to_…``), what changed, the label, how many people, prediction and loss before
-        and after, the cost, and whether another target would have been as bad (``tied``).
+        Columns: the profile that people leave (``from_…``) and the one they are compared with
+        (``to_…``), what changed, the label, the number of people, prediction and loss before and
+        after, the cost, and whether another target would have been as bad (``tied``).
         """
         return self.as_table(self._moves_columns())
 
     def _moves_columns(self) -> dict[str, Sequence[Prediction]]:
-        """Return all moves as columns; kept by nobody, as they can be many."""
+        """Return all moves as columns; not cached, as they can be many."""
         return build_moves_columns(
             self.moved, self.space, self.answers.predictions, self.problem.losses
         )
@@ -665,23 +665,23 @@ class AuditResult(Reportable):
     def write_moves(self, path: str | Path) -> Path:
         """Write all moves, as CSV or Parquet by the ending of the path.
 
-        Scores have a column for each class. It is about people one by one: keep it as you keep
-        the audit data.
+        Scores have a column for each class. The file is about single people: protect it like the
+        audit data.
 
         Parameters
         ----------
         path
-            Where to; ends in .csv or .parquet.
+            Path of the file, ending in .csv or .parquet.
 
         Returns
         -------
         Path
-            Where the file is.
+            Path of the file.
 
         Raises
         ------
         InputError
-            If the path ends otherwise.
+            If the path has another ending.
 
         Examples
         --------
@@ -699,10 +699,10 @@ class AuditResult(Reportable):
     def flows(self, feature: str) -> Any:
         """Return the change in counts by a feature against the sensitive groups.
 
-        One row for each label, level of the feature and combination of the sensitive
-        features: how many people there are, are moved out, are moved in, and the change, as
-        in the paper's Figure 2. With targets that do not depend on the sample and no budget
-        there are simultaneous limits of the change and Holm's p-values, else missing values.
+        One row for each label, level of the feature and combination of the sensitive features: the
+        numbers of people, of those moved out and moved in, and the change, as in the paper's Figure
+        2. With targets that do not depend on the sample and no budget there are simultaneous limits
+        of the change and Holm's p-values, otherwise missing values.
 
         Parameters
         ----------
@@ -742,25 +742,25 @@ class AuditResult(Reportable):
         return self.as_table(columns)
 
     def add_to_model_card(self, path: str | Path, *, share: int | None = None) -> Path:
-        r"""Put the short report into a model card, as a section that the next audit replaces.
+        r"""Write the short report into a model card, as a section that the next audit replaces.
 
         Parameters
         ----------
         path
-            A Markdown file, such as the README.md of a model on the Hugging Face Hub; it is made
-            where there is none. All else in it stays.
+            A Markdown file, such as the README.md of a model on the Hugging Face Hub; it is created
+            if missing. Other content is kept.
         share
             As in `document`.
 
         Returns
         -------
         Path
-            Where the card is.
+            Path of the card.
 
         Raises
         ------
         InputError
-            If ``share`` is no whole number of at least 2.
+            If ``share`` is not a whole number of at least 2.
 
         Examples
         --------
@@ -780,29 +780,29 @@ class AuditResult(Reportable):
         return write_text(place, with_section(card, self.document(share)))
 
     def log_to_mlflow(self, run_id: str | None = None, *, share: int | None = None) -> str:
-        """Log the audit to a run of MLflow: metrics, settings, verdict, report and document.
+        """Log the audit to an MLflow run: metrics, settings, verdict, report and document.
 
         Parameters
         ----------
         run_id
-            The run; default: the active one, or one that is started.
+            The run; default: the active one, or a new one.
         share
             As in `document`.
 
         Returns
         -------
         str
-            The run's id.
+            The ID of the run.
 
         Raises
         ------
         InputError
-            If ``share`` is no whole number of at least 2.
+            If ``share`` is not a whole number of at least 2.
 
         Examples
         --------
         >>> import mlflow, os, tempfile
-        >>> os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # a server or a database does without
+        >>> os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # not needed for servers and databases
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     before = mlflow.get_tracking_uri()
         ...     mlflow.set_tracking_uri(f"file://{folder}/runs")
@@ -837,7 +837,7 @@ class AuditResult(Reportable):
         Raises
         ------
         InputError
-            If there is no chart of that kind, or no flow of that feature.
+            If there is no such kind of chart, or no flow of that feature.
 
         Examples
         --------
@@ -867,7 +867,7 @@ class AuditResult(Reportable):
         reference: Mapping[str, object] | str | None = None,
         min_share: float = 0.0,
     ) -> AuditSummary:
-        """Return everything the audit says, as one document.
+        """Return the whole audit as one document.
 
         Parameters
         ----------
@@ -921,15 +921,15 @@ class AuditResult(Reportable):
     ) -> GroupComparisons:
         """Return rates by group, by each sensitive feature and by all of them together.
 
-        Who gets the favourable label (or each label), who gets a wrong one, and the difference and
-        ratio to a reference group. The intervals of one rate by one feature hold together at level
-        1 − α, at every sample size.
+        The rates are those of the favourable label (or of each label) and of errors, with
+        difference and ratio to a reference group. The intervals of one rate by one feature hold
+        together at level 1 − α, at every sample size.
 
         Parameters
         ----------
         reference
-            By sensitive feature, the group that the others are compared with; "highest" for the
-            one with the highest rate, as in impact ratios. Default: the largest group.
+            Reference group by sensitive feature; "highest" for the group with the highest rate, as
+            in impact ratios. Default: the largest group.
         min_share
             Groups with a smaller share of the people are listed but not compared, and are never
             the group with the highest rate.
@@ -937,7 +937,7 @@ class AuditResult(Reportable):
         Returns
         -------
         GroupComparisons
-            A tuple of comparisons, whose ``table()`` is a frame; empty where answers are no
+            A tuple of comparisons, whose ``table()`` is a frame; empty if answers are not
             decisions.
 
         Raises
@@ -962,9 +962,9 @@ class AuditResult(Reportable):
         return gather_comparisons((one.metrics for one in comparisons), self.space.library)
 
     def overlap(self, train: TableLike) -> Self:
-        """Return the result with a note on how many people occur in the training data.
+        """Return the result with a note on people who occur in the training data.
 
-        The guarantees of an audit are for people whom the model has not seen.
+        The guarantees of an audit are for people that the model has not seen.
 
         Parameters
         ----------
@@ -974,8 +974,8 @@ class AuditResult(Reportable):
         Returns
         -------
         AuditResult
-            ``training_overlap`` is the number of people who have the same columns as someone in
-            the training data; if there are any, ``warnings`` and documents say so.
+            ``training_overlap`` is the number of people with the same columns as someone in the
+            training data; ``warnings`` and documents mention it if it is not 0.
 
         Raises
         ------
@@ -999,12 +999,12 @@ class AuditResult(Reportable):
 
     @property
     def summary(self) -> AuditSummary:
-        """Everything the audit says, as one document."""
+        """The whole audit as one document."""
         return self.document()
 
     @property
     def headline(self) -> AuditSummary:
-        """What a screen says of the audit, without what takes time and only a document shows."""
+        """What a screen shows of the audit, without slow parts that only a document shows."""
         return replace(self._headline, proxies=self.proxy_list)
 
     def _summarise(self, options: DocumentOptions) -> AuditSummary:
@@ -1016,7 +1016,7 @@ class AuditResult(Reportable):
 
     @cached_property
     def _details(self) -> dict[tuple[object, ...], AuditSummary]:
-        """Documents by what takes time to find anew."""
+        """Cache of the slow parts of documents."""
         return {}
 
     @cached_property
@@ -1024,7 +1024,7 @@ class AuditResult(Reportable):
         return summarise_headline(self)
 
     def _check_independent(self, name: str) -> None:
-        """Refuse what is proved for independent people alone, where there are units."""
+        """Reject methods that are proved for independent people only, if there are units."""
         if self.space.units is not None:
             msg = (
                 f"{param(name)} is for independent people, got an audit with {param('clusters')} "
@@ -1060,9 +1060,9 @@ class AuditResult(Reportable):
         Parameters
         ----------
         eta
-            How wrong squared distances may be, as a share of each.
+            Relative error of squared distances.
         draws
-            The number of random metrics to try.
+            Number of random metrics.
 
         Returns
         -------
@@ -1072,48 +1072,49 @@ class AuditResult(Reportable):
         Raises
         ------
         InputError
-            If ``eta`` is not between 0 and 1, or ``draws`` no whole number.
+            If ``eta`` is not between 0 and 1, or ``draws`` is not a whole number.
 
         Examples
         --------
-        >>> found = result.sensitivity(draws=3)
-        >>> found.flips.rejected_below == result.lower_bound
+        >>> sensitivity = result.sensitivity(draws=3)
+        >>> sensitivity.flips.rejected_below == result.lower_bound
         True
         """
         return find_sensitivity(self, eta, draws)
 
     def proxies(self, model: object = None, *, rng: Rng = None) -> Self:
-        """Return the result with which columns predict each sensitive feature.
+        """Return the result with the columns that predict each sensitive feature.
 
         Parameters
         ----------
         model
-            The audited model, to be asked what the swaps that need sensitive features to change
-            add with one column changed alone, and with all but that one; None leaves this out.
+            The audited model, which is then queried to find how much the swaps that need sensitive
+            features to change add with one column changed alone, and with all but that one; None
+            leaves this out.
         rng
-            A seed or a numpy generator, by which people are halved; default: the audit's seed.
+            Seed or numpy generator for splitting people in halves; default: the audit's seed.
 
         Returns
         -------
         AuditResult
-            ``proxy_list`` says of each sensitive feature how well it is predicted and by which
-            columns; documents have a section on it.
+            ``proxy_list`` has for each sensitive feature the accuracy of its prediction and the
+            columns that predict it; documents have a section on it.
 
         Raises
         ------
         InputError
-            If there are no columns that could predict it.
+            If no columns could predict it.
 
         Notes
         -----
         A predictor (a random forest) is fitted on half of the people, at most 4,000 in all, and
-        tried on the others. Given it, those are independent draws, so that the exact intervals of
-        the shares of each level that are told rightly hold at every sample size, together; their
-        mean is the interval of the balanced accuracy. It is of this predictor: a feature that is
-        not told by it may be told by another. A column that tells little beyond what others tell
-        has a high accuracy alone and leaves one as high without it. Swaps with one column put
-        back may be of people who could not be; what they add need not sum to the whole. Of more
-        than 30 columns, those that the predictor uses most are looked at one by one.
+        tested on the others. Given it, those are independent draws, so that the exact intervals of
+        the shares of each level that are predicted correctly hold together at every sample size;
+        their mean is the interval of the balanced accuracy. It is about this predictor: another may
+        predict a feature that this one does not. A column that adds little to others has a high
+        accuracy alone and leaves one as high without it. Swaps with one column put back may be of
+        impossible people; their gains need not sum to the whole. Of more than 30 columns, those
+        that the predictor uses most are examined singly.
 
         Examples
         --------

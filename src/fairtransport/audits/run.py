@@ -1,4 +1,4 @@
-"""audit(): from data and a black box to a result; hold-out and the memory needed come first."""
+"""audit(): from data and a black box to a result; hold-out, and a check of memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport._core.parallel import check_fits, format_bytes
-from fairtransport._core.progress import tell
+from fairtransport._core.progress import print_notice
 from fairtransport._core.validation import check_allowed, is_among, short_repr
 from fairtransport.access.answers import advise_on_continuous
 from fairtransport.access.black_box import choose_access
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 def fit_on_holdout(
     settings: AuditSettings, space: SampleSpace
 ) -> tuple[AuditSettings, SampleSpace]:  # fmt: skip
-    """Fit a similarity on the share of the people that it asks for; return the others.
+    """Fit a similarity on the share of people that it requests; return the others.
 
-    Every unit is held out with the same chance, whatever it is like: given how many are left,
-    these are independent draws from the population as before, and the similarity is fixed with
-    respect to them.
+    Every unit is held out with the same probability: given their number, the remaining ones are
+    independent draws from the population as before, and the similarity is fixed with respect to
+    them.
     """
     similarity = settings.chosen_similarity
     if isinstance(similarity, Counterparts):
@@ -102,14 +102,14 @@ def fit_on_holdout(
 
 
 def _take_people(space: SampleSpace, counts: IntArray) -> SampleSpace:
-    """Return the space of the people counted, with the twins that belong to them."""
+    """Return the space of the counted people, with their twins."""
     family = space.families
     rows = np.bincount(family, counts)[family] > 0
     return space.take(rows, counts)
 
 
 def _take_units(space: SampleSpace, counts: IntArray) -> SampleSpace:
-    """Return the space of so many units of each kind."""
+    """Return the space of some units of each kind."""
     assert space.units is not None  # noqa: S101
     units = space.units.take(counts)
     return _take_people(replace(space, units=units), units.count_people(space.size))
@@ -251,23 +251,23 @@ def audit(
     Returns
     -------
     AuditResult
-        What was found; printed, it says so in words.
+        The result; ``print`` shows it in words.
 
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
     DataError
-        If the data cannot be audited as asked, such as missing values that nobody spoke of.
+        If the data do not allow the requested audit, such as missing values without ``missing``.
     ModelError
-        If the model fails or answers something that cannot be used.
+        If the model fails or returns an unusable answer.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "a", "b", "b"], "good": [1, 0, 1, 0]})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["group"] == "a").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["group"] == "a").astype(int),
     ...                   features=["group"], sensitive_features=["group"])
     >>> result.statistic, result.baseline_risk, result.worst_case_risk
     (0.5, 0.5, 1.0)
@@ -320,10 +320,10 @@ def _walk(
     settings: AuditSettings, X: TableLike, y: object, model: object,  # noqa: N803
     y_pred: object, y_score: object,
 ) -> AuditResult:  # fmt: skip
-    """Count the points, ask the black box about them, and solve.
+    """Count the points, query the black box about them, and solve.
 
-    The walk of ``docs/architecture.md``. Everything that can be refused is refused before the model
-    is asked its first question.
+    These are the steps of ``docs/architecture.md``. Whatever can be rejected is rejected before the
+    first query.
     """
     access = choose_access(
         with_log(model, settings.queries.log), y_pred, y_score, settings.chosen_loss
@@ -356,24 +356,24 @@ def _walk(
 
 
 def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
-    """Ask as many questions a second time as the settings say, chosen by their seed."""
+    """Repeat the number of questions in the settings, chosen by their seed."""
     box, queries = oracle.access.box, settings.queries
     rng = np.random.default_rng([settings.seed, 13])
     repeats = oracle.ask_again(space, count_repeats(box, queries.repeats, queries.limit), rng)
     is_elsewhere = box is not None and box.points_per_call is not None
-    worth_telling = is_elsewhere or queries.repeats is not None or repeats.differed > 0
-    return replace(repeats, worth_telling=worth_telling)
+    is_notable = is_elsewhere or queries.repeats is not None or repeats.differed > 0
+    return replace(repeats, is_notable=is_notable)
 
 
 def _solve_in_draws(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
     geometry: Callable[[SampleSpace], Geometry],
 ) -> AuditResult:  # fmt: skip
-    """Ask for several answers to each question, and solve for the mean losses."""
+    """Query several answers to each question, and solve for the mean losses."""
     space_geometry = geometry(space)
     answers, losses = querying.answer_in_draws(oracle, space, settings.queries.draws)
     limits = answers.loss.range
-    assert limits is not None  # noqa: S101 - it was checked before anything was asked
+    assert limits is not None  # noqa: S101 - checked before any query
     law = querying.law_of_draws(settings, space, oracle, space_geometry, losses, limits)
     result = solve(settings, space, oracle, lambda _: space_geometry, answers)
     queries = settings.queries
@@ -386,7 +386,7 @@ def _solve_in_draws(
 def count_people(
     settings: AuditSettings, X: TableLike, y: object, access: Access  # noqa: N803
 ) -> SampleSpace:  # fmt: skip
-    """Return the points that are audited, as the settings and the way of access ask for."""
+    """Return the audited points for these settings and this access."""
     loss = settings.chosen_loss
     if settings.deterministic and access.box is not None:
         msg = (
@@ -424,7 +424,7 @@ def count_people(
 
 
 def _check_one_answer(space: SampleSpace) -> None:
-    """Check that no profile has two answers, where they were declared to be a function of it."""
+    """Check that no profile has two answers, if these were declared to be a function of it."""
     profile = space.groups(space.profile)
     order = np.argsort(profile, kind="stable")
     same = profile[order][1:] == profile[order][:-1]
@@ -450,8 +450,8 @@ def solve(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
     geometry: Callable[[SampleSpace], Geometry], answers: AnsweredPoints | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Ask the oracle about all points of a space, and solve the transport problem."""
-    # first, as it refuses a similarity that does not fit the columns
+    """Query the oracle about all points of a space, and solve the transport problem."""
+    # first, as it rejects a similarity that does not fit the columns
     space_geometry = geometry(space)
     shifts = ask_controls(settings, space, oracle) if answers is None else None
     answers = oracle.answer(space) if answers is None else answers
@@ -461,7 +461,7 @@ def solve(
         _check_one_answer(space)
     problem = AuditProblem(answers.losses, space_geometry, budget=settings.budget)
     solution = problem.solve(space.frequencies)
-    # tables can be large, or handles to databases; what matters of them is in the space
+    # tables can be large, or handles to databases; the space has what is needed of them
     portable_settings = replace(settings, sensitive_features=space.sensitive, targets=None)
     similarity = settings.chosen_similarity
     scope = _target_scope(space, similarity)
@@ -473,8 +473,8 @@ def solve(
 
 def _check_favourable(settings: AuditSettings, space: SampleSpace) -> None:
     """Check that the favourable label occurs among true labels or given predictions."""
-    # without true labels the decisions themselves are the labels; without either, the answers of
-    # the model are checked when they are there
+    # without true labels the decisions are the labels; without either, the model's answers are
+    # checked once they are known
     columns = space.predictions if space.label is None else (space.label,)
     if columns:
         labels = [label for name in columns for label in space.columns[name].levels.tolist()]
@@ -482,11 +482,11 @@ def _check_favourable(settings: AuditSettings, space: SampleSpace) -> None:
 
 
 def _check_favourable_answer(settings: AuditSettings, space: SampleSpace, labels: Values) -> None:
-    """Check that the favourable label is among answers, where there are no true labels."""
+    """Check that the favourable label is among answers, if there are no true labels."""
     if space.label is not None or space.predictions:
         return
     answers = sort_levels(labels.tolist()).tolist()
-    # a model that says one thing to everybody may never say the favourable one
+    # a model with a single answer may never give the favourable one
     if len(answers) > 1:
         _check_order(settings, answers)
 
@@ -509,7 +509,7 @@ def _check_order(settings: AuditSettings, labels: list[Any]) -> None:
 
 
 def _check_alternatives(space: SampleSpace, similarity: Similarity) -> None:
-    """Check that people are not compared with others who have what is no alternative."""
+    """Check that nobody is compared with people whose levels are no alternatives."""
     partial = [one.columns for one in space.column_sets if one.is_partial]
     if partial and not similarity.moves_only_to_twins:
         name = param("levels", partial[0][0]) if len(partial[0]) == 1 else param("together")
@@ -530,20 +530,22 @@ def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
 
 
 POINT, COLUMN, MOVE = 130, 92, 270
-"""Bytes for each point, for each of its columns, and for a move to another at a cost, as measured
-at the largest of all stages, the report included."""
-WORTH_TELLING = 1_000_000_000
-"""Bytes from which on an audit says what it needs."""
+"""Bytes per point, per column of a point, and per move to another point at a cost, measured at the
+peak of all stages, the report included."""
+MIN_NOTICE_BYTES = 1_000_000_000
+"""Memory from which on an audit announces its need."""
 
 
 def check_memory(settings: AuditSettings, space: SampleSpace) -> None:
-    """Refuse an audit that cannot fit into this machine's memory, and say what a large one needs.
+    """Check that an audit fits into this machine's memory; announce the need of a large one.
 
-    With a loss of many values points may have many moves that matter; how many is found out
-    with some points when losses are known (`transport.nearest`).
+    With a loss of many values points may have many relevant moves; their number is estimated from
+    some points once losses are known (`transport.nearest`).
     """
     moves = 0 if settings.chosen_similarity.moves_only_to_twins else MOVE
     what = f"{space.size:,} points of {len(space.columns)} columns"
     bytes_needed = check_fits(space.size * (POINT + COLUMN * len(space.columns) + moves), what)
-    if bytes_needed >= WORTH_TELLING:
-        tell(f"The audit of {what} needs about {format_bytes(bytes_needed, up=True)} of memory.")
+    if bytes_needed >= MIN_NOTICE_BYTES:
+        print_notice(
+            f"The audit of {what} needs about {format_bytes(bytes_needed, up=True)} of memory."
+        )

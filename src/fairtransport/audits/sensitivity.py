@@ -28,33 +28,33 @@ NOTHING_KNOWN = Interval(-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Attributable:
-    """What the statistic loses when all sensitive features are held fixed.
+    """The decrease of the statistic when all sensitive features are held fixed.
 
     Attributes
     ----------
     value
         ψ − ψ', where ψ' is the statistic with all sensitive features held fixed.
     same_group
-        ψ': what people of the same sensitive group give already.
+        ψ': the gain from people of the same sensitive group.
     lower_bound, upper_bound
-        One-sided confidence bounds at level 1 − α each; infinite where there are none.
+        One-sided confidence bounds at level 1 − α each; infinite if there are none.
     interval
         The two-sided confidence interval.
     pvalue
         The p-value of a part of at most δ; None without δ or bounds.
     verdict
-        What the bounds of the part say of δ; None without δ.
+        The verdict on the part at δ; None without δ.
 
     Notes
     -----
-    Both statistics are about the same people, so that bets are paired (`difference_law`). Where
-    no two people of one group are comparable ψ' is 0 for every sample, and the part is ψ itself
-    with its bounds. With targets from the sample a difference can err either way: there are no
-    bounds then.
+    Both statistics are about the same people, so that bets are paired (`difference_law`). If no two
+    people of one group are comparable, ψ' is 0 for every sample, and the part is ψ itself with its
+    bounds. With targets from the sample a difference can err either way, so that there are no
+    bounds.
 
     Examples
     --------
-    People are swapped with their own twins only, so that all of the statistic needs the sensitive
+    People are swapped with their own twins only, so that the whole statistic needs the sensitive
     feature to change.
 
     >>> import fairtransport as ft, pandas as pd
@@ -87,7 +87,7 @@ def find_attributable(result: AuditResult) -> Attributable:
         )  # fmt: skip
     once = result.query_record.once_about_everybody
     units = result.space.units
-    # given unequal sizes no stake may follow the past, as those of a difference do
+    # given unequal sizes no stake may depend on the past, as those of a difference do
     is_fixed = result.fixed_targets and (units is None or units.is_adaptive)
     if not is_fixed or result.loss.range is None or not once:
         open_one: Verdict | None = None if result.delta is None else "inconclusive"
@@ -110,7 +110,7 @@ def find_attributable(result: AuditResult) -> Attributable:
 
 
 def _test_part(law: DifferenceLaw, result: AuditResult) -> tuple[float | None, Verdict | None]:
-    """Return p-value and verdict of the part at the audit's δ; None and None without one."""
+    """Return the p-value and verdict of the part at the audit's δ; None for both without δ."""
     if result.delta is None:
         return None, None
     verdict = reach_verdict(
@@ -121,16 +121,16 @@ def _test_part(law: DifferenceLaw, result: AuditResult) -> tuple[float | None, V
 
 
 def hold_fixed(result: AuditResult, *names: str) -> AuditProblem:
-    """Return the audit's problem with some sensitive features held fixed; all if none is named.
+    """Return the audit's problem with some sensitive features held fixed; by default all.
 
-    Blocks are cut by the levels of what is held: fewer moves at the same costs, so that no gain is
-    larger than before.
+    Blocks are split by the levels of these features, which leaves fewer moves at the same costs, so
+    that no gain increases.
     """
     geometry, space = result.problem.geometry, result.space
     fixed_names = frozenset(names or space.sensitive)
     if fixed_names not in result.restricted_problems:
         columns = [space.columns[name].codes for name in space.sensitive if name in fixed_names]
-        # to hold a feature fixed is to compare people inside its levels only: finer blocks
+        # holding a feature fixed compares people inside its levels only: finer blocks
         fixed = replace(geometry, blocks=number_rows([geometry.blocks, *columns]))
         result.restricted_problems[fixed_names] = AuditProblem(
             result.problem.losses, fixed, budget=result.problem.budget
@@ -139,7 +139,7 @@ def hold_fixed(result: AuditResult, *names: str) -> AuditProblem:
 
 
 def _are_apart(geometry: Geometry) -> bool:
-    """Whether no two points are comparable; blocks are numbered from 0 on."""
+    """Return whether no two points are comparable; blocks are numbered from 0."""
     moves = geometry.list_moves()
     if moves is not None:
         return bool(np.all(moves.row == moves.col))
@@ -147,12 +147,12 @@ def _are_apart(geometry: Geometry) -> bool:
 
 
 BUDGETS = (0.0, *(2.0 ** (step / 2) for step in range(-32, 13)))
-"""The budgets at which a verdict is looked at, fixed before any data: 0, then from 2⁻¹⁶ to 64."""
+"""Budgets at which the verdict is examined, fixed before any data: 0, then from 2⁻¹⁶ to 64."""
 
 
 @dataclass(frozen=True)
 class Flips:
-    """Where the verdict on the statistic changes; None where it does not."""
+    """Thresholds and budgets at which the verdict changes; None if it does not."""
 
     rejected_below: float
     certified_from: float | None
@@ -162,27 +162,26 @@ class Flips:
 
 @dataclass(frozen=True, repr=False)
 class Sensitivity:
-    """How much an audit depends on what the auditor chose.
+    """How much an audit depends on the auditor's choices.
 
     Attributes
     ----------
     metric
-        How much the statistic can change, and does change, with the metric.
+        Bounds on the change of the statistic with the metric, and changes observed.
     flips
-        The thresholds and budgets at which the verdict changes, each kind with a guarantee for
-        all of them together.
+        Thresholds and budgets at which the verdict changes, each kind with a joint guarantee.
     features
-        The statistic with each sensitive feature in turn held fixed.
+        The statistic with each sensitive feature held fixed in turn.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1] * 400})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", delta=0.1, rng=0)
-    >>> found = result.sensitivity(draws=3)
-    >>> round(found.flips.rejected_below, 3), round(found.flips.certified_from, 3)
+    >>> sensitivity = result.sensitivity(draws=3)
+    >>> round(sensitivity.flips.rejected_below, 3), round(sensitivity.flips.certified_from, 3)
     (0.458, 0.542)
     """
 
@@ -212,12 +211,12 @@ class Sensitivity:
 
 
 def _or_never(words: str, value: float | None, never: str) -> str:
-    """Return words with a value in them, or other words where there is none."""
+    """Return words with a value in them, or other words without a value."""
     return never if value is None else words.format(value)
 
 
 def find_sensitivity(result: AuditResult, eta: float, draws: int) -> Sensitivity:
-    """Return what an audit depends on; metrics are drawn with the audit's seed."""
+    """Return the sensitivity of an audit; metrics are drawn with the audit's seed."""
     metric = metric_sensitivity(
         result.problem, result.space.frequencies, eta=eta, draws=draws, rng=result.seed
     )
@@ -225,7 +224,7 @@ def find_sensitivity(result: AuditResult, eta: float, draws: int) -> Sensitivity
 
 
 def without_each_feature(result: AuditResult) -> tuple[FeatureRole, ...]:
-    """Return the statistic with each sensitive feature in turn held fixed."""
+    """Return the statistic with each sensitive feature held fixed in turn."""
     roles: list[FeatureRole] = []
     for name in result.space.sensitive:
         value = hold_fixed(result, name).value(result.space.frequencies)
@@ -237,14 +236,14 @@ def without_each_feature(result: AuditResult) -> tuple[FeatureRole, ...]:
 def find_flips(result: AuditResult) -> Flips:
     """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
 
-    ψ never falls when the budget grows, so that the hypotheses H0(ε): ψ_ε <= δ are nested: what
-    is true at a budget is true at all smaller ones. They are tested from the largest budget of a
-    grid downwards, each at level α, until the first that is not rejected. If any of the
-    rejections is false, then so is that of the largest budget of the grid at which H0 is true,
-    and that one has probability at most α: the grid does not depend on the data. So with
-    probability 1 − α no rejection is false, at all budgets from the last on, those between the
-    grid's included. Certificates are sought upwards from 0 in the same way. What α means at one
-    budget (at every n, or for large samples) it means for all of them.
+    ψ never decreases with the budget, so that the hypotheses H0(ε): ψ_ε <= δ are nested: one that
+    is true at a budget is true at all smaller ones. They are tested downwards from the largest
+    budget of a grid, each at level α, until the first that is not rejected. If any rejection is
+    false, so is that of the largest budget of the grid at which H0 is true, which has probability
+    at most α, as the grid does not depend on the data. So with probability 1 − α no rejection is
+    false, at all budgets from the last on, also between those of the grid. Certificates are sought
+    upwards from 0 in the same way. Whatever α means at one budget (at every n, or for large
+    samples) it means for all of them.
     """
     exceeds = result.controls is None or result.controls.exceeds
     upper = result.upper_bound if np.isfinite(result.upper_bound) else None
@@ -252,7 +251,7 @@ def find_flips(result: AuditResult) -> Flips:
     if result.delta is not None and _is_free_or_forbidden(result):
         verdict = result.bounds_verdict if result.applicability is None else None
         rejected = 0.0 if verdict == "rejected" else None
-        # no move has a price: the verdict is the same at every budget
+        # no move has a price, so the verdict is the same at every budget
         certified = np.inf if verdict == "certified" else None
     elif result.delta is not None:
         rising = sorted({*BUDGETS, result.problem.budget})
@@ -264,18 +263,18 @@ def find_flips(result: AuditResult) -> Flips:
 
 
 def _is_free_or_forbidden(result: AuditResult) -> bool:
-    """Whether a budget can buy nothing, whoever is sampled."""
+    """Return whether a budget can buy nothing in any sample."""
     return not result.problem.geometry.cost.charges
 
 
 def _last_reached(
     result: AuditResult, delta: float, goal: str, budgets: Sequence[float]
 ) -> float | None:
-    """Return the last of some budgets up to which each reaches a goal; None if the first fails."""
+    """Return the last budget up to which each reaches a goal; None if the first fails."""
     last = None
     for budget in budgets:
-        # a fixed sequence of tests, each at α: ψ rises in ε, so that hypotheses are nested, and
-        # stopping at the first failure keeps the level of all together
+        # a fixed sequence of tests, each at α: ψ increases in ε, so that hypotheses are nested, and
+        # stopping at the first failure keeps the joint level
         if not reaches(result.at_budget(budget).law, goal, delta, result.alpha):
             break
         last = budget

@@ -1,4 +1,4 @@
-"""From the result of an audit to its document, with everything in it."""
+"""From the result of an audit to its complete document."""
 
 from __future__ import annotations
 
@@ -56,33 +56,33 @@ if TYPE_CHECKING:
 
 
 COMPARED_METHODS = ("finite-sample", "limit-law", "m-out-of-n")
-"""The methods that a result shows side by side."""
+"""The methods that a result compares."""
 NO_OPTIONS = DocumentOptions()
 MAX_FLOW_LEVELS = 40
-"""Of a feature with more levels a document shows those with most moves, and all others as one;
-`AuditResult.flows` gives them."""
+"""Maximum number of levels of a feature in a document; of more, those with most moves are shown,
+and all others as one. `AuditResult.flows` has them all."""
 MIN_FLOW_LEVELS = 3
-"""Where there is no room for these, flows are left out."""
+"""Flows are left out if there is no room for this number of levels."""
 MAX_FLOW_LABELS = 20
-"""The same for labels, of which each has a heat map of its own."""
+"""Maximum number of labels, each of which has its own heat map."""
 MAX_FLOW_CELLS = 1000
-"""The same for labels times levels times groups."""
+"""Maximum number of cells: labels times levels times groups."""
 MAX_CURVE_CORNERS = 400
-"""A document has so many corners of the budget curve, half of them near the budget."""
+"""Maximum number of corners of the budget curve in a document, half of them near the budget."""
 NEAR = 10
-"""So many times the budget is near, as in the picture."""
+"""Corners up to this multiple of the budget are near it, as in the chart."""
 MAX_LISTED_GROUPS = 500
-"""The same for sensitive groups; those that add most to the statistic are listed."""
+"""Maximum number of sensitive groups in a document, those that add most to the statistic."""
 LAW_BINS = 40
 ROUNDING = 1e-9
-"""Values that differ by less, as a share of the largest, are one value."""
+"""Values that differ by less, relative to the largest, are equal."""
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
 def summarise(
     result: AuditResult, headline: AuditSummary, options: DocumentOptions = NO_OPTIONS
 ) -> AuditSummary:
-    """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
+    """Return the complete document; ``headline`` is what `summarise_headline` returns."""
     moves = result.moved
     comparisons = compare_groups(result, options)
     notes = [note for one in comparisons for note in one.notes]
@@ -91,7 +91,7 @@ def summarise(
         headline,
         certificate_pvalue=result.certificate_pvalue,
         evalue=result.evalue,
-        # of a statistic that is no evidence there is nothing to compare
+        # a statistic that is no evidence has no bounds to compare
         methods=() if result.rates else tuple(
             method_limits(law, result.alpha) for law in result.compared_laws
         ),
@@ -121,7 +121,7 @@ def summarise(
 
 
 def summarise_headline(result: AuditResult) -> AuditSummary:
-    """Return what a screen says of an audit, without what takes time and only a document shows."""
+    """Return what a screen shows of an audit, without slow parts that only a document shows."""
     moves, solution = result.moved, result.solution
     return AuditSummary(
         schema=SCHEMA,
@@ -175,12 +175,12 @@ def summarise_headline(result: AuditResult) -> AuditSummary:
 
 
 def finite(value: float) -> float | None:
-    """Return a number, or None for one that is infinite."""
+    """Return a number; None if it is infinite."""
     return float(value) if math.isfinite(value) else None
 
 
 def _attributable(result: AuditResult) -> AttributablePart:
-    """Return the attributable part as a document has it."""
+    """Return the attributable part for a document."""
     part = result.attributable
     return AttributablePart(
         value=part.value,
@@ -194,7 +194,7 @@ def _attributable(result: AuditResult) -> AttributablePart:
 
 
 def _controls(result: AuditResult) -> ControlsFound | None:
-    """Return the comparison with control edits as a document has it."""
+    """Return the comparison with control edits for a document."""
     controls = result.controls
     if controls is None:
         return None
@@ -202,7 +202,7 @@ def _controls(result: AuditResult) -> ControlsFound | None:
 
 
 def _questions(result: AuditResult) -> QuestionsAsked | None:
-    """Return how the model was asked; None with given predictions."""
+    """Return how the model was queried; None with given predictions."""
     record = result.query_record
     if result.queried == 0:
         return None
@@ -218,7 +218,7 @@ def _questions(result: AuditResult) -> QuestionsAsked | None:
 
 
 def _rates(result: AuditResult) -> RatesFound | None:
-    """Return what was found of rates as a document has it."""
+    """Return the rates for a document."""
     rates = result.rates
     if rates is None:
         return None
@@ -270,7 +270,7 @@ def select_largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...
     """Return the groups that a document lists, in their own order."""
 
     def rank(at: int) -> tuple[float, float, int]:
-        """Return what a group is ranked by."""
+        """Return the sort key of a group."""
         return -groups[at].contribution, -(groups[at].people or 0.0), at
 
     return tuple(
@@ -329,7 +329,7 @@ def list_omissions(result: AuditResult, *, folds: bool) -> list[str]:
 
 
 def _find_too_long(result: AuditResult, *, folds: bool) -> dict[str, str]:
-    """Return why there is no room for flows, by the features of which that is so."""
+    """Return why there is no room for flows, by feature."""
     reasons = {}
     folded = {name for name, _, _ in _find_foldable(result)} if folds else set()
     shapes = result.flow_shapes
@@ -346,9 +346,9 @@ def _find_too_long(result: AuditResult, *, folds: bool) -> dict[str, str]:
 
 
 def _find_foldable(result: AuditResult) -> list[tuple[str, int, int]]:
-    """Return features with too many levels, with how many there is room for and how many are.
+    """Return features with too many levels, with the room for levels and their number.
 
-    Two levels at least must be there beside all others.
+    At least two levels must remain beside all others.
     """
     shapes = result.flow_shapes.items()
     rooms = [
@@ -362,14 +362,14 @@ def _find_foldable(result: AuditResult) -> list[tuple[str, int, int]]:
 
 
 def _budget_in_words(result: AuditResult) -> str:
-    """Return what the budget means under the similarity."""
-    # a user's own similarity need not say more than who is comparable
+    """Return the meaning of the budget under the similarity."""
+    # a custom similarity need not describe more than who is comparable
     describe = getattr(result.similarity, "describe_budget", None)
     return "" if describe is None else str(describe(result.problem.budget))
 
 
 def _costs(result: AuditResult) -> tuple[CostRule, ...]:
-    """Return what costs what, where the similarity tells it column by column."""
+    """Return the costs of changes by column, if the similarity lists them."""
     table = getattr(result.similarity, "cost_table", None)
     return () if table is None else tuple(CostRule(**row) for row in table(result.space))
 
@@ -383,7 +383,7 @@ def _similarity_check(result: AuditResult) -> SimilarityCheck:
 
 
 def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
-    """Return the corners of the budget curve that a document has, and what it leaves out."""
+    """Return the corners of the budget curve for a document, and what it omits."""
     curve, below = result.budget_curve.thin(MAX_CURVE_CORNERS, NEAR * result.problem.budget)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     points = tuple(CurvePoint(*corner) for corner in corners)
@@ -400,7 +400,7 @@ def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
 
 
 def _law(result: AuditResult) -> Law | None:
-    """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
+    """Return the histogram of a drawn law, on the scale of the statistic."""
     laws = () if result.rates else (result.law, *result.compared_laws)
     laws_of_draws = [law for law in laws if isinstance(law, DrawnLaw)]
     if not laws_of_draws:
@@ -414,7 +414,7 @@ def _law(result: AuditResult) -> Law | None:
 
 
 def _edges(values: FloatArray) -> FloatArray:
-    """Return the edges of bins; around each value where there are few, on a lattice."""
+    """Return the edges of bins; around each value if there are few, on a lattice."""
     steps = np.diff(np.unique(values))
     step = steps[steps > np.ptp(values) * ROUNDING].min()
     if np.ptp(values) / step < LAW_BINS:
@@ -423,7 +423,7 @@ def _edges(values: FloatArray) -> FloatArray:
 
 
 def _similarity_record(result: AuditResult) -> dict[str, Any] | None:
-    """Return what the similarity was told and learned, where it can say so."""
+    """Return the settings and the fitted values of the similarity, if it provides them."""
     record = getattr(result.similarity, "to_json", None)
     return None if record is None else record()
 

@@ -1,4 +1,4 @@
-"""What a reader of an audit's numbers should know."""
+"""Notes for readers of an audit's numbers."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 
 MANY_GROUPS = 20
-"""Values of a numeric sensitive feature from which on groups of them say more."""
+"""Number of values from which on a numeric sensitive feature is better grouped."""
 MAX_ALTERNATIVES = 3
-"""Of more alternatives a person is told how many there are."""
+"""Maximum number of alternatives that are listed; of more, their number is given."""
 MAX_NAMED_LEVELS = 10
 MIN_LEVEL_PEOPLE = 5
-"""A level that fewer people have is rare."""
+"""A level of fewer people is rare."""
 MAX_AGREEMENT_CHANCE = 1e-6
-"""Chance that people who share a value of a column all got the same decision."""
+"""Maximum probability that people who share a value all got the same decision by chance."""
 MIN_PERFECT_PEOPLE = 20
-"""So many people without an error are no chance."""
+"""Minimum number of people without an error that is not due to chance."""
 MAX_TABLE_LEVELS = 1000
-"""Columns with more levels are not searched: each of them has too few people."""
+"""Maximum number of levels of a column to search: more have too few people each."""
 MIN_IMPOSSIBLE_SHARE = 0.1
-"""Rare combinations are worth a note from this share of the alternatives on."""
+"""Minimum share of the alternatives from which on rare combinations are noted."""
 
 
 def list_notes(result: AuditResult) -> tuple[str, ...]:
-    """Return what documents tell beside the numbers, some of which needs the verdict."""
+    """Return the notes of documents, some of which need the verdict."""
     return (*result.warnings, *result.law.notes, *_open_levels(result))
 
 
 def find_warnings(result: AuditResult) -> Iterator[str]:
-    """Yield one sentence for each thing that limits what the numbers mean."""
+    """Yield one sentence for each thing that limits the meaning of the numbers."""
     space = result.space
     yield from space.notes
     yield from _units(result)
@@ -103,7 +103,7 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
 
 
 def rates_notes(result: AuditResult) -> tuple[str, ...]:
-    """Return what a table of several audits does not show of rates."""
+    """Return the notes on rates that a table of several audits does not show."""
     beyond_reach = _beyond_reach(result) if is_about_rates(result) else ()
     if not is_bounded_by_rates(result):
         return (*beyond_reach,)
@@ -115,14 +115,14 @@ def rates_notes(result: AuditResult) -> tuple[str, ...]:
 
 
 def _beyond_reach(result: AuditResult) -> Iterator[str]:
-    """Say that nothing could exceed the threshold, where that leaves it open."""
+    """Note that nothing could exceed the threshold, if that leaves it open."""
     reason = why_beyond_reach(result)
     if reason is not None and result.bounds_verdict == "inconclusive":
         yield reason
 
 
 def _units(result: AuditResult) -> Iterator[str]:
-    """Say what is independent, and which column looks as if its values were."""
+    """Note what is independent, and which column may identify dependent units."""
     units = SampledUnits.of(result.space.units)
     if units is not None:
         yield units.in_words
@@ -132,7 +132,7 @@ def _units(result: AuditResult) -> Iterator[str]:
 
 
 def _no_errors(result: AuditResult) -> Iterator[str]:
-    """Say that predictions and labels are the same, as where labels leak into the features."""
+    """Note that predictions and labels are equal, as if labels leaked into the features."""
     if not result.loss.uses_truth or result.n < MIN_PERFECT_PEOPLE:
         return
     if np.any(result.problem.losses[result.space.observed] != 0):
@@ -146,7 +146,7 @@ def _no_errors(result: AuditResult) -> Iterator[str]:
 
 
 def _open_levels(result: AuditResult) -> Iterator[str]:
-    """Say which levels a certificate covers, and that it covers no others.
+    """Note which levels a certificate covers.
 
     A level of share p is absent from n independent people with probability (1 − p)ⁿ.
     """
@@ -169,7 +169,7 @@ def _open_levels(result: AuditResult) -> Iterator[str]:
 
 
 def _list_levels(space: SampleSpace, name: str) -> str:
-    """Return the levels of a sensitive feature, as in "sex: f, m"; of many the first."""
+    """Return the levels of a sensitive feature, as in "sex: f, m"; only the first of many."""
     levels = [str(level) for level in space.columns[name].levels.tolist()]
     if space.columns[name].has_missing:
         levels.append("missing")
@@ -180,7 +180,7 @@ def _list_levels(space: SampleSpace, name: str) -> str:
 
 
 def _list_rare_levels(space: SampleSpace) -> str:
-    """Return which levels few people have, as a sentence; "" where there are none."""
+    """Return the levels of few people, as a sentence; empty if there are none."""
     rare = []
     for name in space.open_levels:
         column = space.columns[name]
@@ -200,7 +200,7 @@ def _list_rare_levels(space: SampleSpace) -> str:
 
 
 def _alternatives(result: AuditResult) -> Iterator[str]:
-    """Say how many alternatives each person has, where the worst of many counts."""
+    """Note how many alternatives each person has, if the worst of many counts."""
     risk = result.random_swap_risk
     if risk is None or not result.statistic:
         return
@@ -217,7 +217,7 @@ def _alternatives(result: AuditResult) -> Iterator[str]:
 
 
 def _same_answers(result: AuditResult) -> Iterator[str]:
-    """Say that no sensitive feature changed an answer, where people move to others than twins."""
+    """Note that no sensitive feature changed an answer, if people move to others than twins."""
     space = result.space
     moves = not result.similarity.moves_only_to_twins and result.statistic > 0
     if moves and set(space.sensitive) & set(space.features) and answers_ignore_group(result):
@@ -229,7 +229,7 @@ def _same_answers(result: AuditResult) -> Iterator[str]:
 
 
 def _one_level(result: AuditResult) -> Iterator[str]:
-    """Say of which sensitive features an audit says nothing, as everybody has the same level."""
+    """Note the sensitive features in which everybody has the same level."""
     columns = {name: result.space.columns[name] for name in result.space.sensitive}
     same = [name for name, column in columns.items() if len(np.unique(column.codes)) == 1]
     if len(same) == len(columns):
@@ -243,7 +243,7 @@ def _one_level(result: AuditResult) -> Iterator[str]:
 
 
 def _spellings(space: SampleSpace) -> Iterator[Note]:
-    """Name two groups whose names differ only in blanks or case."""
+    """Note two groups whose names differ only in blanks or case."""
     for name in space.sensitive:
         same = find_same_words(space.columns[name].levels.tolist())
         if same is not None:
@@ -255,7 +255,7 @@ def _spellings(space: SampleSpace) -> Iterator[Note]:
 
 
 def _not_received(result: AuditResult) -> Iterator[str]:
-    """Say of which sensitive features an audit says nothing, as the model receives others alone."""
+    """Note the sensitive features that the model does not receive."""
     space = result.space
     names = [name for name in space.sensitive if name not in space.features]
     if not names or len(names) == len(space.sensitive) or result.target_scope != "twins":
@@ -277,7 +277,7 @@ def _not_received(result: AuditResult) -> Iterator[str]:
 
 
 def _given_decisions(result: AuditResult) -> Iterator[Note]:
-    """Say what counts as the unfavourable decision, and which column gives the decision away."""
+    """Note which decision counts as unfavourable, and which column determines the decision."""
     space = result.space
     is_decision = result.favourable is not None or result.loss.needs == "label"
     if len(space.predictions) != 1 or not is_decision:
@@ -311,10 +311,10 @@ def _given_decisions(result: AuditResult) -> Iterator[Note]:
 
 
 def _asking(result: AuditResult) -> Iterator[str]:
-    """Say what the way of asking does to the numbers."""
+    """Note how the queries affect the numbers."""
     record = result.query_record
     repeats, max_share = record.repeats, record.differ_at_most(result.alpha)
-    if max_share is not None and repeats.worth_telling:
+    if max_share is not None and repeats.is_notable:
         yield Note(
             "Of {count} questions that were asked a second time, {differed} got another answer; "
             "of all questions at most {percent:.3g} % would ({confidence:g} % confidence).",
@@ -339,7 +339,7 @@ def _asking(result: AuditResult) -> Iterator[str]:
 
 
 def _answers(result: AuditResult) -> Iterator[str]:
-    """Say what scores, declared and differing answers do."""
+    """Note the effects of scores, and of declared and differing answers."""
     if result.settings.favourable is not None and result.loss.needs == "score":
         yield (
             "The loss is of scores: `favourable` chooses the label whose scores are shown, and "
@@ -361,7 +361,7 @@ def _answers(result: AuditResult) -> Iterator[str]:
 
 
 def _reference(result: AuditResult) -> Iterator[str]:
-    """Say how much of the reference frame could be the audit data themselves."""
+    """Note how much of the reference frame may be the audit data themselves."""
     reference = result.space.reference
     if reference is None or not reference.shared:
         return
@@ -396,7 +396,7 @@ class ImpossibleTwins(NamedTuple):
 
 
 def describe_alternatives(space: SampleSpace) -> Iterator[str]:
-    """Say which combinations of sensitive features people are compared at."""
+    """Note the combinations of sensitive features at which people are compared."""
     for names in space.observed_sets:
         yield Note(
             "Twins take the combinations of {names} that occur in the data, which depend on the "
@@ -425,14 +425,14 @@ def describe_alternatives(space: SampleSpace) -> Iterator[str]:
 def find_impossible_twins(space: SampleSpace) -> list[ImpossibleTwins]:
     """Return the columns that a sensitive one restricts so much that many twins cannot exist.
 
-    A combination counts as impossible if it occurs at most a hundredth as often as independent
-    columns would make it occur, and an exact binomial test, at a level that is shared by all
-    combinations, says that this is no chance. So independent columns make a note with probability
-    .001 at most, whatever their number and that of the people.
+    A combination counts as impossible if it occurs at most a hundredth as often as under
+    independence, and an exact binomial test, at a level shared by all combinations, rejects
+    independence. So independent columns cause a note with probability at most .001, for any number
+    of columns and people.
     """
     sets = {name: one.columns for one in space.column_sets for name in one.columns}
     others = [name for name in space.profile if name not in space.sensitive]
-    # what the model does not receive changes no answer
+    # a column that the model does not receive changes no answer
     received = [name for name in space.sensitive if name in space.features]
     pairs = [*combinations(received, 2)]
     pairs += [(name, other) for name in received for other in others]
@@ -456,7 +456,7 @@ def find_impossible_twins(space: SampleSpace) -> list[ImpossibleTwins]:
             name, find_feature_name(other, space.columns), share,
             example + _level(space, other, column),
         )  # fmt: skip
-        # each column of a one-hot feature has people of its own
+        # each column of a one-hot feature has different people
         former = impossible.get(pair[:2])
         larger = pair if former is None or former.share < share else former
         total = share + (0.0 if former is None else former.share)
@@ -472,7 +472,7 @@ def _has_points(space: SampleSpace, name: str) -> BoolArray:
 
 
 def _count_pairs(space: SampleSpace, name: str, other: str) -> IntArray:
-    """Return (levels, levels) how many people have each combination; missing values come last."""
+    """Return (levels, levels) numbers of people of each combination; missing values come last."""
     rows = space.observed
     first, second = space.columns[name].take(rows), space.columns[other].take(rows)
     shape = len(first.levels) + 1, len(second.levels) + 1
@@ -482,6 +482,6 @@ def _count_pairs(space: SampleSpace, name: str, other: str) -> IntArray:
 
 
 def _level(space: SampleSpace, name: str, place: int) -> str:
-    """Return a level of a column in words."""
+    """Return a level of a column as text."""
     levels = space.columns[name].levels.tolist()
     return "missing" if place == len(levels) else str(levels[place])

@@ -1,7 +1,7 @@
 """Questions about a finished audit: one case, another budget, another threshold.
 
-Another threshold or budget is a description and no new test: bounds stay what they are, whatever δ
-they are compared with, and those at another budget hold for a budget that was fixed beforehand.
+Another threshold or budget is a description, not a new test: bounds do not change with δ, and those
+at another budget hold for a budget fixed beforehand.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 MAX_LISTED_TWINS = 16
-"""So many comparable people are told of one case: half for whom the model does worst, half best."""
+"""Maximum number of comparable people listed: half with the worst, half with the best loss."""
 
 
 @dataclass(frozen=True)
 class Twin:
-    """Somebody with whom a case is compared."""
+    """A person that a case is compared with."""
 
     profile: Profile
     changed: tuple[str, ...]
@@ -46,7 +46,7 @@ class Twin:
 
 @dataclass(frozen=True)
 class Case:
-    """People of one profile, label and answer, beside those with whom they are compared."""
+    """People of one profile, label and answer, and those they are compared with."""
 
     point: int
     profile: Profile
@@ -59,7 +59,7 @@ class Case:
 
 
 def find_case(result: AuditResult, point: int) -> Case:
-    """Return what an audit knows of one point."""
+    """Return the case of one point."""
     space, losses = result.space, result.problem.losses
     if not 0 <= point < space.size:
         msg = f"{param('point')} must be a number from 0 to {space.size - 1}, got {point}"
@@ -69,7 +69,7 @@ def find_case(result: AuditResult, point: int) -> Case:
     moves = result.moved.take(result.moved.sources == point)
     swapped = dict(zip(moves.targets.tolist(), moves.people.tolist(), strict=True))
     gone = np.array([swapped.get(other, 0.0) for other in others.tolist()])
-    # those whom the plan chose come first, then the largest losses, then the nearest
+    # people chosen by the plan come first, then the largest losses, then the nearest
     order = np.lexsort((others, costs, -losses[others], -gone))
     if len(order) > MAX_LISTED_TWINS:
         best = np.lexsort((others, costs, losses[others]))[: MAX_LISTED_TWINS // 2]
@@ -107,7 +107,7 @@ def find_case(result: AuditResult, point: int) -> Case:
 
 
 def _comparable(result: AuditResult, point: int) -> tuple[IntArray, np.ndarray]:
-    """Return the points that one may be moved to, but for itself, and the costs."""
+    """Return the other points that one may be moved to, and the costs."""
     geometry = result.problem.geometry
     block = np.flatnonzero(geometry.blocks == geometry.blocks[point])
     members = geometry.targets_in(block)
@@ -139,22 +139,22 @@ def point_of(space: SampleSpace, row: Mapping[str, Value]) -> int:
 
 
 def _code(column: CodedColumn, value: Value) -> int:
-    """Return the code of a value; -2, which no point has, for one that does not occur."""
+    """Return the code of a value; -2, which no point has, if it does not occur."""
     if value is None:
         return -1
     levels = column.levels.tolist()
     if levels and all(isinstance(level, bool) for level in levels) and isinstance(value, str):
-        value = value.lower() == "true"  # a column that spells nothing but truth values
+        value = value.lower() == "true"  # a column of bools only
     return levels.index(value) if value in levels else -2
 
 
 Place: TypeAlias = Literal["below", "between", "above"]
-"""Where a threshold lies: below the lower bound, between the bounds, at or above the upper one."""
+"""Position of a threshold: below the lower bound, between the bounds, or above the upper one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Afterwards:
-    """A finished audit at another budget, with another threshold held against its bounds."""
+    """A finished audit at another budget, with another threshold compared with its bounds."""
 
     result: AuditResult
     delta: float | None
@@ -163,7 +163,7 @@ class Afterwards:
 
     @property
     def place(self) -> Place | None:
-        """Where δ lies; None without one, or where the audit could find nothing."""
+        """Position of δ; None without δ, or if the audit could find nothing."""
         if self.delta is None or self.result.applicability is not None:
             return None
         bounds = self.result.judged_bounds
@@ -175,7 +175,7 @@ class Afterwards:
 def look_at(
     result: AuditResult, *, budget: float | None = None, delta: float | None = None
 ) -> Afterwards:
-    """Return an audit at another budget, beside another threshold; None leaves them as asked."""
+    """Return an audit at another budget and threshold; None keeps the original one."""
     settings = result.settings
     if delta is not None:
         delta = check_threshold(delta, result.loss.range)

@@ -89,8 +89,8 @@ def audit(
         with stdout_aside():
             result = cast("AuditResult", request.run())
         if reference := request.document["reference"]:
-            result.group_metrics(reference)  # refuses groups that do not occur
-        # what is written waits for the verdict, so that its errors come before any file
+            result.group_metrics(reference)  # rejects groups that do not occur
+        # computed before any file is written, so that its errors come first
         code = exit_code(result.verdict, fail_on)
         seconds = perf_counter() - start
         paths = outputs.write(result, request.document, failed=code != RAN, seconds=seconds)
@@ -117,7 +117,7 @@ def audit(
 
 
 def _print_missing_delta(message: str, fail_on: FailOn | None, outputs: Outputs) -> None:
-    """Say, even where nothing else is printed, that what was asked to fail or pass cannot."""
+    """Print, even if quiet, that a test or a failing verdict needs a limit."""
     if fail_on != "never" and (fail_on is not None or outputs.junit is not None):
         from fairtransport.report.console import print_note
 
@@ -128,7 +128,7 @@ NAME = "name"
 
 
 def entry_keys() -> tuple[str, ...]:
-    """Return what a table [[audits]] may hold."""
+    """Return the keys of a table [[audits]]."""
     from fairtransport.audits.family import OWN, WHERE
 
     return (
@@ -186,7 +186,7 @@ def _audit_family(
 
 
 def _check_family(flags: options.Flags) -> None:
-    """Refuse what is for one audit alone."""
+    """Reject flags of a single audit."""
     if flags.judge != AuditSettings.judge:
         msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {flags.judge!r}"
         raise InputError(msg)

@@ -198,7 +198,7 @@ def sample_size(
             request.check_settings()
             check_number("power", power, above=0, below=1)
             check_integer("n_simulations", simulations, at_most=MAX_SIMULATIONS)
-            # the goals are those of the audit to come, not of the pilot's
+            # these are goals of the planned audit, not of the pilot's
             goal_names = ("delta", "alpha", "n_resamples")
             values = {name: one for name, one in request.values.items() if name not in goal_names}
             with stdout_aside():
@@ -215,7 +215,7 @@ def sample_size(
 def _show_plan(
     plan: SamplePlan, notes: list[str], plot: Path | None, power: float, *, quiet: bool
 ) -> None:
-    """Print a plan and draw its power curve, as far as that was asked for."""
+    """Print a plan and draw its power curve, if requested."""
     from fairtransport.report.charts import power_chart, power_table, save_chart
     from fairtransport.report.console import print_written
     from fairtransport.report.terminal import print_plan

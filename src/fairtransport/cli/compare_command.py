@@ -45,7 +45,7 @@ class NamedModels:
     score: options.Names = None
 
     def sources(self, model_flags: options.ModelFlags) -> tuple[ModelSource, ...]:
-        """Return where the answers of each model come from."""
+        """Return the sources of the models' answers."""
         pairs = {f"--{name}": value for name, value in vars(self).items() if value is not None}
         if len(pairs) != 1:
             got = " and ".join(f"`{flag}`" for flag in pairs) or "none"
@@ -65,7 +65,7 @@ class NamedModels:
 
 
 def _by_name(flag: str, pairs: tuple[str, ...]) -> dict[str, str]:
-    """Return names with what follows them after a sign of equality."""
+    """Return the values behind the equals signs by name."""
     values: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -135,7 +135,7 @@ def compare(
         A file for the result as JSON; "-" prints it instead of the screen.
     """
     outputs = Outputs(report=report, json=json)
-    # before a similarity's setting of the same name could be meant
+    # before a similarity's setting of the same name is checked
     check_number("--tolerance", tolerance, at_least=0)
     with name_parameters(models="--model"), run_flags.progress(flags.price_per_1000):
         sources = models.sources(model_flags)
@@ -162,7 +162,7 @@ def compare(
 
 
 def _as_verdict(comparison: Comparison) -> str:
-    """Return the verdict on a single model whose exit code a comparison has."""
+    """Return the verdict on one model that has the exit code of a comparison."""
     if comparison.verdict == "worse":
         return "rejected"
     if comparison.applicability is not None:

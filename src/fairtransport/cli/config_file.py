@@ -33,31 +33,31 @@ FAMILY = "audits"
 """The tables of a family of audits, [[audits]]; each overrides [audit]."""
 NOT_IN_A_FILE = ("config", "debug")
 ALTERNATIVES = (("model", "prediction", "score"), ("pilot", "value"))
-"""Of each of these one is given; one on the line displaces all in the file."""
+"""Alternatives, of which one is given; one on the line replaces all in the file."""
 FILES = ("fit", "path", "points")
 """The settings of similarities that name files."""
 DEEPEST = 20
-"""How many tables may stand inside each other."""
+"""Maximum depth of nested tables."""
 
 
-# A stranger can leave a file in the working directory. So what was not named may tell which
-# cases there are and what their columns mean, which the screen and the documents show, and
-# nothing else: models run or crash, outputs overwrite, and δ, α, method, loss, similarity,
-# budget and `fail-on` decide which verdict ends in which exit code.
+# A stranger can leave a file in the working directory. So a file that was found, and not named, may
+# only describe the cases and their columns, which screen and documents show. Models run code,
+# outputs overwrite files, and δ, α, method, loss, similarity, budget and `fail-on` decide the exit
+# code.
 WITHOUT_A_NAME = frozenset(
     {
         "bins", "counts", "data", "favourable", "features", "label", "labels", "levels", "missing",
         "pilot", "positive", "prediction", "privileged", "score", "sensitive", "together",
     }
 )  # fmt: skip
-"""What a settings file may set that was found and not named with --config."""
+"""Settings that a file may make if it was found, and not named with --config."""
 
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What a settings file says to a command: its flags, and the tables of a family.
+    """The settings of a command in a settings file: its flags, and the tables of a family.
 
-    ``bind`` lays a table of a family over the command's own and returns the command's arguments by
+    ``bind`` overrides the command's table by one of a family and returns the command's arguments by
     name, as far as there are any, with the names of the flags that the file sets.
     """
 
@@ -72,16 +72,15 @@ _file: ContextVar[SettingsFile] = ContextVar("file", default=NO_FILE)
 
 
 def settings_file() -> SettingsFile:
-    """Return what the settings file of this command says."""
+    """Return what the settings file has for this command."""
     return _file.get()
 
 
 def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in what the line left open: the command line's library calls this and merges.
+    """Fill in what the command line leaves open; cyclopts calls this and merges.
 
-    Its own reader of TOML files would do for the merging alone. The file is read here because
-    what it says is looked at before it counts: what the line displaces, switches in quotes,
-    files beside it, tables too deep; and because errors are sentences that name the file.
+    Its own TOML reader is not used, as the content is checked before merging (settings replaced by
+    the line, quoted switches, relative files, nested tables) and errors name the file.
     """
     _file.set(NO_FILE)
     paths = [token.value for token in arguments["--config"].tokens]
@@ -113,7 +112,7 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
 def _merge(
     app: App, commands: tuple[str, ...], arguments: ArgumentCollection, table: Table, path: Path
 ) -> tuple[str, ...]:
-    """Give a table to the arguments that the line left open; return the flags that it sets."""
+    """Apply a table to the arguments that the line leaves open; return the flags that it sets."""
     from cyclopts.config import Dict
 
     own = dict(table)
@@ -123,7 +122,7 @@ def _merge(
     _join_sets(own)
     Dict({commands[-1]: own}, source=path.name)(app, commands, arguments)
     _check_data(arguments, path.name)
-    # what was merged is looked at, so that no spelling of a key gets past
+    # checked after merging, so that no spelling of a key escapes
     return tuple(
         one.name.lstrip("-")
         for one in arguments
@@ -132,7 +131,7 @@ def _merge(
 
 
 def _check_data(arguments: ArgumentCollection, file: str) -> None:
-    """Refuse missing data that a file names, and say where they were looked for."""
+    """Check that the data named by a file exist; the error shows where they were sought."""
     tokens = [token for one in arguments if one.name == "--data" for token in one.tokens]
     for token in tokens:
         place = Path(token.value)
@@ -146,9 +145,9 @@ def _check_data(arguments: ArgumentCollection, file: str) -> None:
 
 
 def _override(table: Table, entry: Table) -> Table:
-    """Return a table with the keys of another one over it, however dashes are written."""
+    """Return a table overridden by the keys of another one, with dashes or underscores."""
     own = {name.replace("_", "-"): value for name, value in entry.items()}
-    # an entry's model takes the place of the table's predictions: exactly one way must be left
+    # an entry's model replaces the table's predictions, as exactly one source must remain
     displaced = {
         name for names in ALTERNATIVES if own.keys() & set(names) for name in names
     } | own.keys()  # fmt: skip
@@ -157,7 +156,7 @@ def _override(table: Table, entry: Table) -> Table:
 
 
 def _check_names_allowed(names: tuple[str, ...], path: Path) -> None:
-    """Refuse settings that a file may make only if it was named."""
+    """Reject settings that a file may make only if it was named."""
     refused = [name for name in names if name not in WITHOUT_A_NAME]
     if refused:
         msg = (
@@ -168,7 +167,7 @@ def _check_names_allowed(names: tuple[str, ...], path: Path) -> None:
 
 
 def _leave_out_displaced(table: Table, arguments: ArgumentCollection) -> None:
-    """Take out of a table what a flag on the line stands in for."""
+    """Remove settings from a table that flags on the line replace."""
     flags = {name for one in arguments if one.tokens for name in one.names}
     for alternatives in ALTERNATIVES:
         if flags & {f"--{name}" for name in alternatives}:
@@ -177,7 +176,7 @@ def _leave_out_displaced(table: Table, arguments: ArgumentCollection) -> None:
 
 
 def _check_switches(table: Table, arguments: ArgumentCollection, file: str) -> None:
-    """Refuse a switch that is text: "false" in quotes would turn it on."""
+    """Reject a switch given as text: "false" in quotes would turn it on."""
     switches = {one.name.lstrip("-") for one in arguments if one.hint is bool}
     for name, value in table.items():
         if name.replace("_", "-") in switches and not isinstance(value, bool):
@@ -189,7 +188,7 @@ def _check_switches(table: Table, arguments: ArgumentCollection, file: str) -> N
 
 
 def _place_files(table: Table, folder: Path) -> None:
-    """Make the files of a similarity's settings relative to where the settings stand."""
+    """Make the files of a similarity's settings relative to the settings file."""
     for name in ("similarity-settings", "similarity_settings"):
         settings = table.get(name)
         if isinstance(settings, dict):
@@ -218,7 +217,7 @@ def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
     except OSError as error:
         msg = f"{path.name!r} could not be read: {error.strerror or error}"
         raise InputError(msg) from error
-    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or endless brackets
+    except (ValueError, RecursionError) as error:  # invalid TOML or UTF-8, or too many brackets
         msg = f"{path.name!r} must be a TOML file: {short_repr(str(error), 120)[1:-1]}"
         raise InputError(msg) from error
     if _depth(tables) > DEEPEST:
@@ -238,7 +237,7 @@ def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
 
 
 def _checked_family(entries: object, file: str) -> tuple[Table, ...]:
-    """Return the tables [[audits]], or refuse those that are none or cannot be told apart."""
+    """Return the tables [[audits]]; reject invalid and indistinguishable ones."""
     tables = entries if isinstance(entries, list) else []
     names = [one.get("name") for one in tables if isinstance(one, dict)]
     are_names = all(isinstance(name, str) and name.strip() for name in names)
@@ -249,9 +248,9 @@ def _checked_family(entries: object, file: str) -> tuple[Table, ...]:
 
 
 def _depth(tables: Table) -> int:
-    """Return how many tables or lists stand inside each other, without following them down."""
+    """Return the nesting depth of tables and lists, without recursion."""
     depth = 0
-    # level by level, without a call in a call: whoever nests deep must not get at the stack
+    # level by level, as deep nesting could exhaust the stack
     level: list[Iterable[object]] = [tables.values()]
     while level and depth <= DEEPEST:
         depth += 1

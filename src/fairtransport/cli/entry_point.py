@@ -1,4 +1,4 @@
-"""The entry point: the list of commands, exit codes for whatever happens, a guarded stdout."""
+"""The entry point: the list of commands, exit codes, and a protected standard output."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _check_own_settings()
             _check_not_empty(tokens)
             code = _run(tokens)
-            # here, where a full disk or a closed pipe can still be told of
+            # flushed here, where a full disk or a closed pipe can still be reported
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_stdout()
             return CLOSED_PIPE
         except KeyboardInterrupt as error:
-            if error.args:  # a query log knows how to go on
+            if error.args:  # a query log explains how to continue
                 print_note(f"Stopped: {error.args[0]}.", error=True)
             return INTERRUPTED
-        except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
+        except BaseException as error:  # noqa: BLE001 - no traceback without --debug
             code = _explain(error, debug=debug)
             if code == WRONG_USAGE:
                 _remove_stale_result(tokens)
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _remove_stale_result(tokens: list[str]) -> None:
-    """Remove the --junit file of an earlier run, which would be read as that of this one."""
+    """Remove the --junit file of an earlier run, which would be mistaken for that of this one."""
     if any(token.partition("=")[0] == "--junit" for token in tokens):
         from fairtransport.cli.outputs import remove_junit_of_line
 
@@ -68,9 +68,9 @@ def _remove_stale_result(tokens: list[str]) -> None:
 
 
 def _check_own_settings() -> None:
-    """Refuse to run where numba would take settings from the folder.
+    """Refuse to run if numba would read settings from the working directory.
 
-    They choose whence it loads compiled code, and whoever fills the folder could bring his own.
+    They choose where compiled code is loaded from, and so could load somebody else's.
     """
     if Path(NUMBA_SETTINGS).exists():
         msg = (
@@ -81,9 +81,9 @@ def _check_own_settings() -> None:
 
 
 def _run(tokens: list[str]) -> int:
-    """Run a line; without a command only the list of all is needed, and none is loaded."""
+    """Run a command line; without a command, list all of them and load none."""
     if tokens[1:] in HELP and tokens[0] in COMMANDS:
-        # asked for at once: to find it in a line, cyclopts reads all flags of the command
+        # handled here: to find it in a line, cyclopts reads all flags of the command
         app.help_print(tokens[:1], console=terminal())
         return RAN
     command_line = app if COMMANDS.keys() & set(tokens) else app_of(as_list=True)
@@ -100,14 +100,14 @@ def _run(tokens: list[str]) -> int:
 
 
 def _explain(error: BaseException, *, debug: bool) -> int:
-    """Print one sentence about an error, with --debug also where it comes from."""
+    """Print one sentence about an error, with --debug also its traceback."""
     if debug:
         import traceback
 
         for one in "".join(traceback.format_exception(error)).splitlines():
             sys.stderr.write(f"{readable(one)}\n")
     if isinstance(error, OSError) and error.filename is None:
-        _leave_stdout()  # the screen or a pipe is what cannot be written
+        _leave_stdout()  # the screen or the pipe itself cannot be written to
     print_error(_sentence(error, debug=debug))
     return WRONG_USAGE if isinstance(error, InputError | CycloptsError) else FAILED
 
@@ -120,7 +120,7 @@ def _sentence(error: BaseException, *, debug: bool) -> str:
 
     if isinstance(error, FairtransportError):
         message = render_message(error.message, flag_names() | error.flags)
-        return message.removesuffix(", got None")  # a flag that is not on the line
+        return message.removesuffix(", got None")  # the flag is missing on the line
     if isinstance(error, CycloptsError):
         return usage_sentence(error)
     if broken := error_sentence(error):
@@ -130,15 +130,15 @@ def _sentence(error: BaseException, *, debug: bool) -> str:
 
 
 def _without_debug(line: list[str]) -> tuple[list[str], bool]:
-    """Take --debug out, wherever it stands before a lone --."""
-    # what follows -- is not a flag, whatever it looks like
+    """Remove --debug before a lone --."""
+    # nothing after -- is a flag
     end = line.index("--") if "--" in line else len(line)
     before = [token for token in line[:end] if token != DEBUG]
     return [*before, *line[end:]], len(before) < end
 
 
 def _check_not_empty(tokens: list[str]) -> None:
-    """Refuse a flag without anything, which a variable of a shell can be that was not set."""
+    """Reject an empty flag, such as an unset variable of a shell."""
     for before, token in zip(["", *tokens], tokens, strict=False):
         flag, sign, value = token.partition("=")
         if not (token.startswith("--") and sign):
@@ -152,15 +152,15 @@ def _check_not_empty(tokens: list[str]) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Give each standard stream something, or the next file that is opened would become it.
+    """Open closed standard streams, or the next file that is opened would become one.
 
-    Writing to a standard output that was closed stays an error; to standard error nobody listens.
+    Writing to a closed standard output remains an error; standard error is discarded.
     """
     for number, how in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, how)  # takes the lowest number that is free
+            os.open(os.devnull, how)  # takes the lowest free number
     if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     if sys.stderr is None:
@@ -168,20 +168,19 @@ def _open_closed_streams() -> None:
 
 
 def _replace_unprintable() -> None:
-    """Let a terminal without Greek letters show something else instead of failing."""
+    """Replace characters, such as Greek letters, that a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
-        # δ and ψ must not end a program on a terminal that has no Greek
         if encoding != "utf8" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 
 def _leave_stdout() -> None:
-    """Nobody reads what is left over; Python would complain about it at exit."""
+    """Discard the rest of the output, about which Python would complain at exit."""
     try:
         target = sys.stdout.fileno()
     except (OSError, ValueError, AttributeError):
-        return  # not a stream of the system
+        return  # not a system stream
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
         os.dup2(nowhere.fileno(), target)
 
@@ -192,9 +191,9 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 class Command(NamedTuple):
-    """Where a command is found, its sentence in the list of all, whether a file can set flags.
+    """A command: its module, its line in the list, and whether a settings file applies.
 
-    ``last`` ends its help; ``usage`` is what cyclopts would find by reading all flags once more.
+    ``last`` ends its help; ``usage`` saves cyclopts from reading all flags again.
     """
 
     place: str
@@ -261,13 +260,13 @@ def app_of(*, as_list: bool) -> App:
         version_format="plaintext",
         default_parameter=Parameter(negative=()),
         suppress_keyboard_interrupt=False,
-        # the sentences have no marks in them, and a reader of marks takes as long as all the rest
+        # help has no markup, and a markup parser takes as long to load as all the rest
         help_format="plaintext",
     )
     for name, command in COMMANDS.items():
         place = f"{__package__}.{command.place}"
         words = command.sentence if as_list else None
-        # a command that is an App of its own takes no options at all
+        # a command that is an App itself takes no options
         options: dict[str, Any] = {"config": _read_config} if command.configured else {}
         if command.usage is not None:
             options["usage"] = f"Usage: fairtransport {name} {command.usage}"
@@ -285,10 +284,10 @@ STDOUT, STDERR = 1, 2
 
 @contextmanager
 def stdout_aside() -> Iterator[None]:
-    """Keep standard output for the command's own words, whoever prints meanwhile.
+    """Reserve standard output for the command; other output goes to standard error.
 
-    That is Python's stream, and the system's under it, to which libraries and programs write
-    that a model calls.
+    This redirects Python's stream and the system's below it, to which libraries and programs of a
+    model write.
     """
     with redirect_stdout(sys.stderr), _system_stream_aside():
         yield
@@ -296,7 +295,7 @@ def stdout_aside() -> Iterator[None]:
 
 @contextmanager
 def _system_stream_aside() -> Iterator[None]:
-    """Let the system's standard output lead to standard error inside, whoever writes to it."""
+    """Redirect the system's standard output to standard error inside."""
     _flush()
     try:
         stdout = os.dup(STDOUT)
@@ -307,13 +306,13 @@ def _system_stream_aside() -> Iterator[None]:
     try:
         yield
     finally:
-        # what was written to the stream behind ours must not wait for it to come back
+        # flushed while it still leads to standard error
         _flush()
         os.dup2(stdout, STDOUT)
         os.close(stdout)
 
 
 def _flush() -> None:
-    """Write out what Python's own stream still holds."""
+    """Flush Python's own standard output."""
     with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
         sys.__stdout__.flush()  # type: ignore[union-attr]

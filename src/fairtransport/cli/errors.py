@@ -23,11 +23,11 @@ RAN, FAILED, WRONG_USAGE = 0, 1, 2
 UNIT_FLAGS = ("clusters", "sample-weight")
 """Flags of commands that audit a whole sample."""
 INTERRUPTED, CLOSED_PIPE = 130, 141
-"""The codes by which shells report a program that a signal ended."""
+"""Exit codes by which shells report a program that was ended by a signal."""
 
 
 def check_fail_on(fail_on: FailOn | None, delta: float | None) -> None:
-    """Check that there will be a verdict where only a certificate is a success."""
+    """Check that there will be a verdict if only a certificate passes."""
     if fail_on == "not-certified" and delta is None:
         msg = "`--delta` must be given with `--fail-on not-certified`: no verdict comes without it"
         raise InputError(msg)
@@ -49,7 +49,7 @@ KINDS = {
 
 
 def usage_sentence(error: CycloptsError) -> str:
-    """Return what the command line's library found wrong, in one sentence of ours."""
+    """Return an error of cyclopts as one sentence."""
     command = " ".join(("fairtransport", *(error.command_chain or ())))
     for kind, sentence in SENTENCES:
         if isinstance(error, kind):
@@ -70,13 +70,13 @@ def _repeated(error: exceptions.RepeatArgumentError, _: str) -> str:
 
 
 def _left_over(error: exceptions.UnusedCliTokensError, command: str) -> str:
-    """Return that there is more on the line than the command takes."""
+    """Return that the line has more than the command takes."""
     rest = " ".join(error.unused_tokens or ())
     return f"`{command}` takes no further argument, got {rest!r}{_commas(error)}"
 
 
 def _commas(error: exceptions.UnusedCliTokensError) -> str:
-    """Say how a list is written, where one seems to go on after a blank."""
+    """Return how to write a list, if one seems to continue after a blank."""
     line, rest = error.root_input_tokens or [], error.unused_tokens or [""]
     at = line.index(rest[0]) if rest[0] in line else 0
     if at < 2 or line[at - 2] not in LISTS:  # noqa: PLR2004
@@ -120,7 +120,7 @@ def _nearest(error: exceptions.UnknownOptionError) -> str:
 
 
 def _not_converted(error: exceptions.CoercionError, _: str) -> str:
-    """Return what a value must be, and what it is; in a file, where it stands."""
+    """Return the rule of a value, and the value; with its place, if it is in a file."""
     token = error.token
     if token is None:
         return str(error)
@@ -139,7 +139,7 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
 
 
 def _rule(kind: object) -> str:
-    """Return what a flag's type asks for, in words."""
+    """Return the values that a flag's type takes, as text."""
     kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
     if get_origin(kind) is Literal:
         return f"one of {', '.join(repr(word) for word in kinds)}"
@@ -153,12 +153,12 @@ def _argument(error: CycloptsError) -> str:
 
 
 def _name_on_line(name: str) -> str:
-    """Return a flag as it is typed; arguments by position are written large."""
+    """Return a flag as it is typed; positional arguments are in capitals."""
     return name if name not in {"--data", "--pilot"} else name.lstrip("-").upper()
 
 
 def _key(token: Token) -> str:
-    """Return a key as it is written in a file: a.b instead of [a][b]."""
+    """Return a key in the form of a settings file: a.b instead of [a][b]."""
     parts = re.findall(r"\[([^\]]*)\]", token.keyword or "")
     return ".".join(parts) or token.keyword or token.value
 
@@ -172,4 +172,4 @@ SENTENCES: tuple[tuple[type[CycloptsError], Callable[[Any, str], str]], ...] = (
     (exceptions.RepeatArgumentError, _repeated),
     (exceptions.UnusedCliTokensError, _left_over),
 )
-"""What to say of each kind of wrong usage, with the command it was meant for."""
+"""The message of each kind of wrong usage, given the command."""

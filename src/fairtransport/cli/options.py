@@ -1,4 +1,4 @@
-"""Flags made from the table of settings, and what commands share besides."""
+"""Flags built from the table of settings, and other shared parts of commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def unwrap_help(place: T) -> T:
-    """Join the wrapped lines of a docstring, which a help in plain text would keep apart."""
+    """Join the wrapped lines of a docstring, which plain-text help would keep apart."""
     lines: list[str] = []
     for line in cleandoc(place.__doc__ or "").splitlines():
         indent = line[: len(line) - len(line.lstrip())]
@@ -97,11 +97,11 @@ Lists: TypeAlias = Annotated[
 ]
 """Comma lists by dotted names, or a table of lists in a file."""
 Tables: TypeAlias = Annotated[dict[str, Any] | None, Parameter(converter=tables, accepts_keys=True)]
-"""The same where a name may have further names below it."""
+"""The same with nested names."""
 
 
 def whole_number(_: object, tokens: Sequence[Token]) -> int:
-    """Return a whole number; one with a fraction is a slip, not to be rounded."""
+    """Return an integer; a fraction is an error and not rounded."""
     try:
         return int(tokens[0].value)
     except ValueError:
@@ -118,7 +118,7 @@ def not_negative(_: object, value: int | None) -> None:
 Whole: TypeAlias = Annotated[int, Parameter(converter=whole_number)]
 """A whole number."""
 Seed: TypeAlias = Annotated[int, Parameter(converter=whole_number, validator=not_negative)]
-"""The seed of everything random."""
+"""A random seed."""
 Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 """A flag without a value."""
 
@@ -143,11 +143,11 @@ TYPES: dict[str, Any] = {
     "values by column": Lists,
     "tables": Tables,
 }
-"""What a flag takes, by the kind of its setting."""
+"""Types of flags, by the kind of setting."""
 
 
 class Flags:
-    """The flags of a command that are made from the table of settings."""
+    """The flags of a command that are built from the table of settings."""
 
     table: ClassVar[dict[str, Any]] = {}
     """Name and setting of each flag, by attribute."""
@@ -157,7 +157,7 @@ class Flags:
         def __getattr__(self, name: str) -> Any: ...
 
     def values(self, names: Collection[str]) -> dict[str, Any]:
-        """Return the values of settings, read from their flags, as far as there are such flags."""
+        """Return the values of settings that have flags."""
         return {
             name: read_value(setting, getattr(self, attribute))
             for attribute, (name, setting) in self.table.items()
@@ -165,7 +165,7 @@ class Flags:
         }
 
     def settings(self) -> dict[str, Any]:
-        """Return keywords of `AuditSettings`; the similarity is still open."""
+        """Return keywords of `AuditSettings`, without the similarity."""
         values = self.values([one.name for one in fields(AuditSettings)])
         values.pop("similarity", None)
         return values | {"queries": self.queries()}
@@ -176,7 +176,7 @@ class Flags:
         return Queries(**{name.removeprefix("queries."): one for name, one in values.items()})
 
     def request(self, data: Path, *sources: ModelSource, **more: Any) -> AuditRequest:
-        """Return the audit that these flags ask for; ``more`` are further keywords of `audit`."""
+        """Return the audit that these flags describe; ``more`` are further keywords of `audit`."""
         from fairtransport.audits.from_text import AuditRequest
 
         tree = one_or_many(self.similarity_settings or {})
@@ -195,7 +195,7 @@ class Flags:
         )
 
     def _document_options(self) -> dict[str, Any]:
-        """Return what documents are told."""
+        """Return the options of documents."""
         options = self.values(DOCUMENT)
         if options:
             DocumentOptions(**options)
@@ -203,7 +203,7 @@ class Flags:
 
 
 def read_value(setting: Setting, value: Any) -> Any:
-    """Return the value of a setting from what its flag took."""
+    """Return the value of a setting from that of its flag."""
     if value is None or value == {}:  # a table of a family may empty one of the command's
         return [] if setting.default is MISSING and setting.kind == "names" else None
     reader = READERS.get(setting.kind)
@@ -225,7 +225,7 @@ def read_range(flag: str, value: Sequence[str]) -> list[float]:
 
 
 def read_design(flag: str, parts: Sequence[str]) -> dict[str, object]:
-    """Return a column and what is declared of it, as in household,largest=12."""
+    """Return a column and its declarations, as in household,largest=12."""
     column, *more = parts
     declared: dict[str, object] = {"column": column}
     for part in more:
@@ -268,7 +268,7 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     },
     "range": read_range,
 }
-"""How text becomes a value, by the kind of the setting."""
+"""Readers of text, by the kind of setting."""
 
 
 def build_flags(title: str, table: Mapping[str, Setting]) -> type[Flags]:
@@ -279,7 +279,7 @@ def build_flags(title: str, table: Mapping[str, Setting]) -> type[Flags]:
     ]
     flags: Any = make_dataclass(title, columns, bases=(Flags,), frozen=True, kw_only=True)
     flags.__doc__ = "Flags made from the table of settings."
-    # else cyclopts takes it for a type of Python's own; a short module, as its source is searched
+    # else cyclopts takes it for a built-in type; a short module, as its source is searched
     flags.__module__ = __package__
     flags.table = by_attribute
     return cast("type[Flags]", Parameter(name="*")(flags))
@@ -357,7 +357,7 @@ class EndpointFlags:
     retries: Whole | None = None
 
     def check(self, model: Path | None) -> None:
-        """Refuse flags that nothing is meant by."""
+        """Reject flags without effect."""
         from fairtransport.audits.from_text import is_address
 
         names = [name for name, value in vars(self).items() if value is not None]
@@ -377,7 +377,7 @@ class EndpointFlags:
 
     @property
     def connection(self) -> tuple[tuple[str, Any], ...]:
-        """The keywords of `connect` that were given: others keep their defaults."""
+        """The keywords of `connect` that were given."""
         options: dict[str, Any] = vars(self) | {
             "classes": None if self.classes is None else tuple(map(parse_literal, self.classes)),
             "model": self.served_model,
@@ -394,7 +394,7 @@ def _flag(name: str) -> str:
 
 
 ENDPOINT_KEYS = tuple(one.name.replace("_", "-") for one in fields(EndpointFlags))
-"""What these flags are called in a file."""
+"""Names of these flags in a file."""
 NO_ENDPOINT = EndpointFlags()
 
 
@@ -417,16 +417,16 @@ class ModelFlags:
     endpoint: EndpointFlags = NO_ENDPOINT
 
     def source(self, flags: Flags) -> ModelSource:
-        """Return where the answers of the only model come from."""
+        """Return the source of the only model's answers."""
         return self.build_source(model=flags.model, y_pred=flags.prediction, y_score=flags.score)
 
     def build_source(self, *, model: Path | None = None, **more: Any) -> ModelSource:
-        """Return where the answers of a model come from."""
+        """Return the source of a model's answers."""
         self.endpoint.check(model)
         from fairtransport.audits.from_text import ModelSource, is_address
 
         return ModelSource(
-            # a path object folds the two slashes of an address into one
+            # Path reduces the two slashes of an address to one
             model=str(model).replace(":/", "://", 1) if is_address(model) else model,
             allow_pickle=self.allow_pickle,
             trusted=self.trust or (),
@@ -460,7 +460,7 @@ class RunFlags:
 
     @contextmanager
     def progress(self, price: float | None = None) -> Iterator[None]:
-        """Show progress and its price, unless quiet; say first what a settings file decides."""
+        """Show progress and cost, unless quiet; first print what a settings file sets."""
         if price is not None:
             check_number("--price-per-1000", price, at_least=0)
         file = settings_file()
@@ -478,7 +478,7 @@ class Several:
 
 
 def _parts(token: Token) -> Iterable[str]:
-    """Return the parts of what was typed; a value of a file is one part, commas and all."""
+    """Return the parts of typed text; a value of a file is one part, commas included."""
     if token.source != "cli":
         return (token.value,) if token.value else ()
     return (part.strip() for part in token.value.split(",") if part.strip())

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 STDOUT = ("-", "/dev/stdout")
 MIN_SHARED_PEOPLE = 5
-"""Cells with fewer people are suppressed in what is shared."""
+"""Default of the fewest people in a shared cell."""
 JUNIT_HEAD = 200
-"""Bytes of a JUnit file in which its first suite is named."""
+"""Number of bytes of a JUnit file that contain the name of its first suite."""
 
 
 Target: TypeAlias = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-"""A file to write; what begins with a hyphen is a value too, so that its rule can be told."""
+"""A file to write; it may begin with a hyphen, so that the error can explain its rule."""
 
 
 @Parameter(name="*", group=GROUPS[OUTPUT])
@@ -82,11 +82,11 @@ class Outputs:
 
     @property
     def shares_nothing(self) -> bool:
-        """Whether what can be handed over was asked for, but no file of it."""
+        """Whether shared files were requested, but no file to share."""
         return self._share() is not None and self.report is None and self.json is None
 
     def check(self, *inputs: Path | str | None) -> None:
-        """Refuse, before any work, files that could not be written or would replace an input."""
+        """Check, before any work, that files can be written and replace no input."""
         if self.report is not None:
             check_report_ending("--report", self.report)
         if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
@@ -103,7 +103,7 @@ class Outputs:
         least = self.share_at_least
         if least is not None:
             check_integer("--share-at-least", least, at_least=2)
-        # by where links lead: a report must not replace the data that it is about
+        # with links resolved, so that a report does not replace its own data
         inputs_and_outputs = {real_path(Path(path)) for path in inputs if path is not None}
         files = (("--report", self.report), ("--json", self.json), ("--junit", self.junit),
                  ("--moves", self.moves))  # fmt: skip
@@ -111,13 +111,13 @@ class Outputs:
             if path is not None and not (flag == "--json" and self.fills_stdout):
                 check_target(flag, path, inputs_and_outputs)
                 inputs_and_outputs.add(real_path(path))
-        if self.junit is not None:  # after an error, that of an earlier run would be read as ours
+        if self.junit is not None:  # after an error, an older one would be mistaken for ours
             remove_file(self.junit)
 
     def write(
         self, result: AuditResult, options: Mapping[str, Any], *, failed: bool, seconds: float
     ) -> list[Path]:
-        """Write what was asked for and return the paths."""
+        """Write the requested files and return their paths."""
         options, paths = {**options, "share": self._share()}, []
         if self.report is not None:
             paths.append(write_report("--report", self.report, result, **options))
@@ -137,7 +137,7 @@ class Outputs:
         return paths
 
     def _check_shared_moves(self) -> None:
-        """Refuse a table of all moves beside what is to be shared."""
+        """Reject a table of all moves if documents are shared."""
         if self._share() is not None:
             msg = (
                 "`--moves` must not be given with `--share`: its rows are about people one by one; "
@@ -160,7 +160,7 @@ class Outputs:
         return paths
 
     def write_family(self, family: Audits, *, fail_on: str, seconds: float) -> list[Path]:
-        """Write what was asked for of a family and return the paths."""
+        """Write the requested files of a family and return their paths."""
         paths = self.write_document(family.summary) if self.asks_for_files else []
         if self.junit is not None:
             from fairtransport.report.exports import render_family_junit
@@ -171,7 +171,7 @@ class Outputs:
         return paths
 
     def check_family(self, flags: Flags) -> None:
-        """Refuse what only one audit has: its moves, and the head of its report."""
+        """Reject outputs of single audits: moves, and the head of a report."""
         values: dict[str, object] = {"--moves": self.moves}
         for name, value in flags.values(DOCUMENT).items():
             if value != DOCUMENT[name].default:
@@ -185,7 +185,7 @@ class Outputs:
                 raise InputError(msg)
 
     def check_not_shared(self) -> None:
-        """Refuse to hand over several audits of the same people: together they tell too much."""
+        """Refuse to share several audits of the same people, which together disclose too much."""
         if self._share() is not None:
             msg = (
                 "`--share` must not be given for several audits: rounded numbers of the same "
@@ -201,14 +201,14 @@ class Outputs:
 
 
 def with_headlines(family: Audits) -> FamilySummary:
-    """Return what a family says, each audit's own document without what takes time."""
+    """Return a family's summary, with the audits' own documents but no slow parts."""
     return replace(family.headline, audits=tuple(one.headline for one in family.values()))
 
 
 def remove_junit_of_line(tokens: Sequence[str]) -> None:
-    """Remove the result of an earlier audit where a line names it that ends in an error.
+    """Remove the result of an earlier audit named on a line that ends in an error.
 
-    What was read of the line may be little, so only what an audit has written is removed.
+    As little of the line may have been read, only files written by an audit are removed.
     """
     from fairtransport.report.exports import JUNIT_MARK
 
@@ -253,7 +253,7 @@ def check_target(flag: str, path: Path, files: Collection[Path | None] = ()) -> 
 
 
 def _refused_kind(path: Path) -> str | None:
-    """Say what a path is if nothing can be written there; devices and pipes can be written to."""
+    """Return what a path is if it cannot be written to; devices and pipes can."""
     kinds = {
         "a folder": path.is_dir, "a socket": path.is_socket, "a disk": path.is_block_device,
     }  # fmt: skip
@@ -261,12 +261,12 @@ def _refused_kind(path: Path) -> str | None:
 
 
 def real_path(path: Path) -> Path | None:
-    """Return where a path leads; None where no file can be: links in a circle, a null byte."""
+    """Return where a path leads; None if no file can be there (circular links, a null byte)."""
     real = path
     try:
         real = Path(os.path.realpath(path))
         return None if real.is_symlink() else real
     except ValueError:
         return None
-    except OSError as error:  # of a folder that was deleted, too: whoever writes says so
+    except OSError as error:  # also for a deleted folder, which the writer reports
         return None if error.errno in {ELOOP, ENAMETOOLONG} else real

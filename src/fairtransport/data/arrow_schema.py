@@ -1,4 +1,4 @@
-"""The Arrow schema that writers of Parquet files leave beside the columns."""
+"""The Arrow schema in the metadata of Parquet files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from struct import unpack_from
 
 CONTINUATION = b"\xff\xff\xff\xff"
 DURATION = 18
-"""The number of Arrow's type of durations, which Parquet lacks and stores as whole numbers."""
+"""Arrow's type number of durations, which Parquet stores as integers."""
 
 
 def find_durations(encoded: bytes) -> set[str]:
-    """Return the columns that are durations in a schema as in a file's metadata ARROW:schema.
+    """Return the columns of durations in an encoded schema, as in a file's ARROW:schema.
 
-    It is a FlatBuffer (``Message.fbs`` and ``Schema.fbs`` of Arrow): a table begins with the
-    distance back to its list of slots, in which each field has its distance from the table.
+    It is a FlatBuffer (``Message.fbs`` and ``Schema.fbs`` of Arrow): a table begins with the offset
+    of its vtable, which holds the offset of each field.
     """
     try:
         content = b64decode(encoded)
@@ -31,7 +31,7 @@ def find_durations(encoded: bytes) -> set[str]:
             if message[_find_slot(message, table, 2)] == DURATION
         }
     except (ValueError, StructError, IndexError):
-        return set()  # whoever wrote it does not keep to Arrow's format
+        return set()  # not in Arrow's format
 
 
 def _number(kind: str, content: bytes, place: int) -> int:
@@ -39,12 +39,12 @@ def _number(kind: str, content: bytes, place: int) -> int:
 
 
 def _follow(content: bytes, place: int) -> int:
-    """Return where an offset leads."""
+    """Return the position that an offset points to."""
     return place + _number("<I", content, place)
 
 
 def _find_slot(content: bytes, table: int, slot: int) -> int:
-    """Return where a field of a table is."""
+    """Return the position of a field of a table."""
     slots = table - _number("<i", content, table)
     distance = _number("<H", content, slots + 4 + 2 * slot)
     if 4 + 2 * slot >= _number("<H", content, slots) or not distance:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 MAX_OWN_SHARE = 0.5
-"""A reference frame must consist of the audit data by less than this share."""
+"""Maximum share of a reference frame's rows that may be the audit data's own."""
 STANDARD_ERRORS = 3.0
 """Standard errors subtracted from the estimated overlap."""
 
@@ -60,11 +60,11 @@ STANDARD_ERRORS = 3.0
 class SharedRows:
     """Rows that a reference frame shares with the audit data.
 
-    Equal points prove nothing where points are few: two samples of one population then share
-    most of them. By Good and Turing a new person is at a point of the audit data with
-    probability c = 1 − f₁/n, where f₁ people are alone at theirs; of m rows that are the audit
-    data's own and R − m new ones, m + (R − m)c are shared on average. ``own`` solves this for m,
-    less three standard errors of the shared share and of c (Esty 1983).
+    Equal points alone prove nothing: two samples of one population share most of few points. By
+    Good and Turing a new person is at a point of the audit data with probability c = 1 − f₁/n,
+    where f₁ people are alone at theirs; of m rows of the audit data and R − m new ones, m + (R −
+    m)c are shared on average. ``own`` solves this for m, less three standard errors of the share of
+    shared rows and of c (Esty 1983).
     """
 
     rows: int
@@ -90,7 +90,7 @@ class SharedRows:
 
     @property
     def is_mostly_own(self) -> bool:
-        """Whether at least half of the frame are rows of the audit data."""
+        """Whether at least half of the frame's rows are the audit data's."""
         return self.own >= MAX_OWN_SHARE * self.rows
 
 
@@ -155,7 +155,7 @@ def build_space(
         reference_rows = _read_reference(targets, roles, edges, missing)
         rows, reference, shared, places = _add_reference(rows, reference_rows, roles)
     sets_together = check_together("together", together) or {}
-    # members of a cluster are no independent people
+    # people of one cluster are not independent
     independent = rows.counts * (1.0 if units is None else units.n / rows.counts.sum())
     one_hot = find_one_hot(
         rows.columns, independent, roles.profile, roles.sensitive, list(sets_together), twins=twins
@@ -171,7 +171,7 @@ def build_space(
         sets = tuple(one.column_set for one in twin_sets)
     else:
         check_level_names(levels, roles.sensitive, twins=twins)
-    # sorted by value, so that the same people make the same space in whatever order they come
+    # sorted by value, so that the order of rows does not matter
     keys = [rows.columns[name].ranks for name in roles.points]
     order = sort_rows(keys if origin is None else [*keys, origin])
     place_of = np.empty_like(order)
@@ -230,7 +230,7 @@ def _rename(roles: Roles, one_hot: Sequence[OneHot]) -> Roles:
 
 
 def _add_sets(roles: Roles, together: Together, *, twins: bool) -> Roles:
-    """Return roles in which all columns of a set with a sensitive one are sensitive."""
+    """Return roles in which every column of a set with a sensitive one is sensitive."""
     if together and not twins:
         msg = (
             f"{param('together')} needs {param('model')}: without one there are no twins to ask "
@@ -287,7 +287,7 @@ def _add_reference(
         check_usable(name, column)
     nobody = np.zeros(len(reference.counts), np.int64)
     merged, inverse = merge_rows(columns, np.r_[sample.counts, nobody])
-    # the reference says who could occur, not how often: its rows are targets but not people
+    # rows of the reference are possible targets, not people
     reference_counts = np.r_[np.zeros(len(sample.counts), np.int64), reference.counts]
     rows = np.bincount(inverse, reference_counts).astype(np.int64)
     places = inverse[: len(sample.counts)]
@@ -320,7 +320,7 @@ class Roles:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The columns that make a point, in the order points are sorted by."""
+        """The columns of a point, in the order that points are sorted by."""
         label = () if self.label is None else (self.label,)
         return tuple(dict.fromkeys((*self.profile, *label, *self.predictions)))
 
@@ -377,7 +377,7 @@ def _resolve_design(
     design: Sequence[Clusters | Weights | None], columns: Sequence[str],
     reserved: dict[str, str],
 ) -> list[str]:  # fmt: skip
-    """Return the columns of clusters and weights, which are reserved from now on."""
+    """Return the columns of clusters and weights, and reserve them."""
     names: list[str] = []
     for parameter, one in zip(("clusters", "sample_weight"), design, strict=False):
         if one is not None:
@@ -404,7 +404,7 @@ def _resolve_column(
 
 
 def _attach_named(source: Source, parameter: str, name: str, values: object) -> Source:
-    """Attach values as a column; those of the column of this name are that column."""
+    """Attach values as a column, unless the data have the same column."""
     place = _free_name(name, source.columns)
     attached = source.attach(place, values, parameter)
     if place == name:
@@ -431,7 +431,7 @@ def _resolve_predictions(source: Source, parameter: str, value: object) -> tuple
 
 
 def _are_names(value: object, parameter: str, columns: Sequence[str]) -> bool:
-    """Return whether a list of strings names columns; it may also hold predicted labels."""
+    """Return whether a list of strings names columns, and does not hold predicted labels."""
     if not isinstance(value, list | tuple) or not value:
         return False
     is_text = all(isinstance(item, str) for item in value)
@@ -527,12 +527,12 @@ def _check_columns(parameter: str, names: Iterable[object], columns: Sequence[st
 def reserve_columns(
     label: str | None, predictions: Iterable[str], parameter: str
 ) -> dict[str, str]:
-    """Return the columns that a model must not see, and the parameter that each belongs to."""
+    """Return the columns hidden from the model, with the parameter of each."""
     return dict.fromkeys(predictions, parameter) | ({} if label is None else {label: "y"})
 
 
 def check_no_overlap(parameter: str, names: Sequence[str], reserved: Mapping[str, str]) -> None:
-    """Check that no column is that of another parameter: the model would see the answer."""
+    """Check that no column is that of another parameter, which would show the model the answer."""
     for name in names:
         if name in reserved:
             msg = (
@@ -552,7 +552,7 @@ def check_model_columns(model_columns: Sequence[str], columns: Sequence[str]) ->
 
 
 def _free_name(stem: str, columns: Sequence[str]) -> str:
-    """Return a name that no column has: the stem, with underscores where needed."""
+    """Return an unused column name: the stem, with underscores where needed."""
     name = stem
     while name in columns:
         name += "_"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Value: TypeAlias = Hashable
-"""A value of a table: text, number, truth value or date; None if missing."""
+"""A value of a table: text, number, bool or date; None if missing."""
 MISSING = -1
 """The code of a missing value."""
 Bins = dict[str, tuple[float, ...]]
@@ -35,7 +35,7 @@ NONFINITE_WORDS = ("inf", "infinity", "nan")
 INTEGER_RANGE = range(-(2**63), 2**64)
 """Integers that fit into 64 bits, signed or unsigned."""
 MAX_EXACT = 2**53
-"""Up to here floats hold all whole numbers."""
+"""Up to here floats hold all integers exactly."""
 ROUNDING_ADVICE = "make text of them, or leave the column out"
 
 
@@ -43,7 +43,7 @@ ROUNDING_ADVICE = "make text of them, or leave the column out"
 class CodedColumn:
     """A column as integer codes over its sorted levels.
 
-    ``is_ordered`` is whether the categories are in an order that means something.
+    ``is_ordered``: whether the order of the categories is meaningful.
     """
 
     levels: Values
@@ -66,7 +66,7 @@ class CodedColumn:
         return replace(self, codes=self.codes[rows])
 
     def without_unused(self) -> CodedColumn:
-        """Return the column without levels that no row has."""
+        """Return the column without unused levels."""
         # the missing code is -1, which indexes the last entry
         is_used = np.zeros(len(self.levels) + 1, bool)
         is_used[self.codes] = True
@@ -108,10 +108,10 @@ def encode(
     present: Any = values[~missing]
     if len(present) and all(isinstance(value, Decimal) for value in present):
         floats = present.astype(float)  # numbers, as DuckDB reads them from files
-        # `check_usable` refuses different ones that are one float
+        # `check_usable` rejects different numbers that are equal as floats
         present = floats if len(set(floats.tolist())) == len(set(present.tolist())) else present
     if present.dtype.kind == "f":
-        present = present + 0.0  # of -0.0 and 0.0, engines keep whichever comes first
+        present = present + 0.0  # engines keep whichever of -0.0 and 0.0 comes first
     codes = np.full(len(values), MISSING, np.int64)
     if present.dtype == object:
         levels = sort_levels(present.tolist())
@@ -165,7 +165,7 @@ def encode_series(series: nw.Series[IntoSeries]) -> CodedColumn:
 
 
 def _encode_text(series: pd.Series[str]) -> CodedColumn:
-    """Encode a column of text, in which pandas finds the distinct words."""
+    """Encode a column of text, of which pandas finds the distinct words."""
     import pandas as pd
 
     codes, words = pd.factorize(series)
@@ -182,7 +182,7 @@ def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:
     if kinds in ({"i"}, {"f"}) or (kinds == {"i", "f"} and all(map(_are_exact, columns))):
         return _merge_numbers(columns)
     levels = first.levels
-    # equal levels may be bins, which have an order of their own
+    # equal levels may be bins, which have their own order
     if any(levels.tolist() != one.levels.tolist() for one in others):
         levels = sort_levels([level for one in columns for level in one.levels.tolist()])
     codes = np.concatenate([one.with_levels(levels).codes for one in columns])
@@ -190,7 +190,7 @@ def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:
 
 
 def _are_exact(column: CodedColumn) -> bool:
-    """Return whether the numbers of a column stay the same as floats."""
+    """Return whether the numbers of a column are exact as floats."""
     levels = column.levels
     return levels.dtype.kind == "f" or -MAX_EXACT <= levels[0] <= levels[-1] <= MAX_EXACT
 
@@ -226,7 +226,7 @@ def plain_list(values: object) -> list[object]:
     for method in ("tolist", "to_list", "to_pylist"):
         if hasattr(values, method):
             return list(getattr(values, method)())
-    # an array of a list would turn values of unlike types into text
+    # NumPy would convert values of mixed types to text
     return list(values) if isinstance(values, list | tuple) else list(np.asarray(values).tolist())
 
 
@@ -295,7 +295,7 @@ def bin_expression(column: nw.Expr, edges: Sequence[float], *, may_be_nan: bool)
     names = bin_names(edges)
 
     def choose(low: int, high: int) -> nw.Expr:
-        """Return the bin among some, by halves: engines fail on conditions that are nested deep."""
+        """Return the bin by bisection, as engines fail on deeply nested conditions."""
         if low == high:
             return nw.lit(names[low])
         middle = (low + high) // 2
@@ -351,14 +351,14 @@ def check_usable(name: str, column: CodedColumn) -> None:
             raise DataError(msg)
     words = [level for level in column.levels.tolist() if isinstance(level, str)]
     endless = [word for word in words if word.strip().lower().lstrip("+-") in NONFINITE_WORDS]
-    # numbers as text, which DuckDB makes of a file's column with an infinity
+    # DuckDB reads a column with an infinity as text
     if endless and all(_is_number(word) for word in words):
         msg = f"the column {name!r} must hold finite numbers, got {endless[0]!r}"
         raise DataError(msg)
 
 
 def _check_not_merged(name: str, column: CodedColumn) -> None:
-    """Check that no two numbers of a column become one where the column becomes floats."""
+    """Check that no two numbers of a column are equal as floats."""
     kind, levels = column.levels.dtype.kind, column.levels
     if kind == "O":
         types = set(map(type, levels.tolist()))
@@ -375,7 +375,7 @@ def _check_not_merged(name: str, column: CodedColumn) -> None:
 
 
 def merging_error(name: str, examples: str = "") -> DataError:
-    """Return the error for a column of numbers that floats cannot tell apart."""
+    """Return the error for numbers of a column that are equal as floats."""
     msg = (
         f"the column {name!r} holds different numbers that become one as floats{examples}; "
         f"{ROUNDING_ADVICE}"
@@ -395,7 +395,7 @@ def check_not_mixed(name: str, levels: list[Value]) -> None:
 
 
 def find_same_words(levels: Iterable[Value]) -> tuple[str, str] | None:
-    """Return two texts that differ only in blanks or case; None where there are none."""
+    """Return two texts that differ only in spaces or case; None without such texts."""
     words: dict[str, str] = {}
     for level in levels:
         if isinstance(level, str):
@@ -406,7 +406,7 @@ def find_same_words(levels: Iterable[Value]) -> tuple[str, str] | None:
 
 
 def check_one_spelling(name: str, levels: list[Value]) -> None:
-    """Check that no label is spelled in two ways: each would count as a decision of its own."""
+    """Check that no label has two spellings, which would count as two decisions."""
     same = find_same_words(levels)
     if same is not None:
         msg = (
@@ -441,7 +441,7 @@ def plain_values(who: str, values: list[Value]) -> list[Value]:
     if len(values) == 1 and is_hashable(values[0]):
         return [plain_value(who, values[0])]
     try:
-        # values of different types may be equal, as 1 and True are
+        # values of different types may be equal, such as 1 and True
         distinct = set(zip(map(type, values), values, strict=True))
     except (TypeError, ValueError):
         raise _single_value_error(who, next(filterfalse(is_hashable, values))) from None
@@ -454,7 +454,7 @@ def plain_values(who: str, values: list[Value]) -> list[Value]:
 def plain_value(who: str, value: object) -> Value:
     """Return one plain value, None if missing; ``who`` names the column in messages."""
     if isinstance(value, np.datetime64 | np.timedelta64):
-        value = value.astype(f"{value.dtype.str[1:3]}[us]")  # nanoseconds would become a number
+        value = value.astype(f"{value.dtype.str[1:3]}[us]")  # nanoseconds would become an int
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or _is_missing(value):
         return None
@@ -474,7 +474,7 @@ def plain_value(who: str, value: object) -> Value:
 
 
 def _check_number(who: str, value: float | Decimal) -> None:
-    """Check that a number is finite, and that no other one becomes the same float."""
+    """Check that a number is finite, and that a decimal is exact as a float."""
     if isinf(value):
         msg = f"{who} must hold finite numbers, got {short_repr(float(value))}"
         raise DataError(msg)
@@ -484,9 +484,9 @@ def _check_number(who: str, value: float | Decimal) -> None:
 
 
 def exact_moment(value: Value) -> Value:
-    """Return a moment with a zone as pandas has it; other values as they are.
+    """Return a datetime with a zone as a pandas Timestamp; other values unchanged.
 
-    Python's own are equal in the hour that clocks repeat in autumn.
+    Python's datetimes are equal in the hour that clocks repeat in autumn.
     """
     if not isinstance(value, datetime) or value.tzinfo is None:
         return value
@@ -511,7 +511,7 @@ def is_text(text: str) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    """Return whether Python reads a word as a number."""
+    """Return whether Python reads a text as a number."""
     try:
         float(word)
     except ValueError:
@@ -545,6 +545,6 @@ def _single_value_error(who: str, value: object) -> DataError:
 
 
 def _format_bits(value: int) -> str:
-    """Return the size of a number that is too long to print."""
+    """Return the size of a number in bits."""
     # Python refuses to print numbers of thousands of digits
     return f"one of {value.bit_length()} bits"

@@ -22,23 +22,22 @@ if TYPE_CHECKING:
 
 
 MAX_CONTROL_LEVELS = 20
-"""Levels of a control; with more, most would be seen once, and edits would be other people's."""
+"""Maximum number of levels of a control; with more, most levels would occur once."""
 
 
 @dataclass(frozen=True)
 class Controls:
-    """Columns whose change should not matter: edits to compare the sensitive ones with.
+    """Columns whose change should not matter, to compare sensitive edits with.
 
-    The model is asked about people with another value of one control, as about their twins. With
-    controls a model is over the limit only if sensitive edits shift its answers by more than
-    control edits do.
+    The model is queried about people with another value of one control, like about their twins. It
+    is then over the limit only if sensitive edits shift its answers by more than control edits do.
 
     Parameters
     ----------
     columns
-        The control columns. The model receives them, and none of them is sensitive.
+        The control columns: not sensitive, and received by the model.
     margin
-        By how much more sensitive edits may shift the loss, on average, than control edits.
+        How much more sensitive edits may shift the mean loss than control edits.
 
     Examples
     --------
@@ -70,7 +69,7 @@ class Controls:
 
 
 def add_columns(space: SampleSpace, levels: Mapping[str, Sequence[Value]]) -> SampleSpace:
-    """Return a space with a model's own columns, in which everybody has the first level."""
+    """Return a space with a model's own columns, all at their first level."""
     names = [name for name in levels if name not in space.columns]
     if not names:
         return space
@@ -130,7 +129,7 @@ def check_control_columns(
 def list_control_levels(
     controls: Controls, space: SampleSpace, own: Collection[str]
 ) -> dict[str, IntArray]:
-    """Return the codes that edits give a control: all of a model's own, else those that occur."""
+    """Return the codes that edits give a control: all of a model's own, else the observed ones."""
     return {
         name: np.arange(len(space.columns[name].levels))
         if name in own
@@ -142,12 +141,12 @@ def list_control_levels(
 def _list_occurring(space: SampleSpace, name: str) -> IntArray:
     """Return the codes of the values that occur in a column."""
     codes = np.unique(space.columns[name].codes[space.observed])
-    # a missing value is a value like others where missing values are allowed
+    # a missing value is a level, if missing values are allowed
     return np.concatenate([codes[codes != MISSING], codes[codes == MISSING]]).astype(np.int64)
 
 
 def list_sensitive_edits(space: SampleSpace) -> tuple[IntArray, IntArray]:
-    """Return observed points and their twins in one sensitive column, or set of columns, alone."""
+    """Return observed points and their twins in a single sensitive column or set of columns."""
     sets = [space.groups(one.columns) for one in space.column_sets]
     people = np.flatnonzero(space.observed)
     sources, targets = [], []
@@ -167,7 +166,7 @@ def list_sensitive_edits(space: SampleSpace) -> tuple[IntArray, IntArray]:
 def build_control_edits(
     levels: Mapping[str, IntArray], space: SampleSpace
 ) -> tuple[IntArray, SampleSpace]:
-    """Return observed points, and the points that each becomes by another value of one control."""
+    """Return observed points, and their edits to another value of one control."""
     people = np.flatnonzero(space.observed)
     sources: list[IntArray] = []
     codes: dict[str, list[IntArray]] = {name: [] for name in levels}

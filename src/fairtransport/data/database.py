@@ -42,7 +42,7 @@ FLOATS = ("FLOAT", "DOUBLE")
 
 
 class Database:
-    """A DuckDB database in memory that spills to a temporary folder and reads the files named."""
+    """An in-memory DuckDB database that spills to a temporary folder and reads only named files."""
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self.paths = tuple(paths)
@@ -53,7 +53,7 @@ class Database:
     def _connection(self) -> Any:
         import duckdb
 
-        # a folder of its own: spilled files of other databases have the same names
+        # its own folder, as databases spill into files of the same names
         connection = duckdb.connect(
             config={
                 "temp_directory": str(self.folder / "spilled"),
@@ -75,7 +75,7 @@ class Database:
 
     def run(self, statement: str) -> Any:
         """Run a statement and return its open result."""
-        # a cursor of its own: connections are not thread-safe
+        # its own cursor, as connections are not thread-safe
         return self._connection.cursor().execute(statement)
 
     def columns(self, query: str) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Database:
 class Relation:
     """A table in SQL: all rows, and the table to count with its column of multiplicities.
 
-    ``texts`` gives the table in which a column holds the words of a text file.
+    ``texts`` returns the table in which a column holds the words of a text file.
     """
 
     rows: str
@@ -183,7 +183,7 @@ def _count_expressions(times: str | None, counts: str | None) -> tuple[str, str]
     if counts is None:
         return "count(*)" if times is None else f"sum({times})::BIGINT", "0"
     weight, each = quote_name(counts), times or "1"
-    # comparing with NaN is not enough: statistics in a Parquet file leave it out
+    # a comparison alone may miss NaN, which statistics in a Parquet file omit
     is_whole = f"{weight} BETWEEN 0 AND {MAX_TOTAL_PEOPLE} AND {weight} = round({weight})"
     usable = f"NOT isnan({weight}::DOUBLE) AND {is_whole}"
     people = f"sum((CASE WHEN {usable} THEN {weight} ELSE 0 END)::DOUBLE * {each})"
@@ -217,7 +217,7 @@ def encode_fetched(values: Any) -> CodedColumn:
     elif array.dtype == "datetime64[ns]":
         import pandas as pd
 
-        array = object_array(pd.Series(array).tolist())  # NumPy would make numbers of them
+        array = object_array(pd.Series(array).tolist())  # NumPy would convert them to numbers
     elif array.dtype.kind not in "biu":
         # DuckDB returns bytes as bytearray, which is not hashable
         items = [bytes(item) if isinstance(item, bytearray) else item for item in array.tolist()]
@@ -227,7 +227,7 @@ def encode_fetched(values: Any) -> CodedColumn:
 
 
 MAX_TOTAL_PEOPLE = 2**53
-"""Largest count, in a row and in all: floats add up whole numbers exactly up to here.
+"""Largest count, of a row and in total: up to here floats are exact for integers.
 
 The limit also excludes NaN in engines where NaN is the largest number.
 """
@@ -277,7 +277,7 @@ def helper_columns(names: Sequence[str]) -> tuple[str, str]:
 
 
 def free_column(names: Sequence[str], letter: str) -> str:
-    """Return a name that no column has in any case, as SQL ignores case."""
+    """Return an unused column name, ignoring case as SQL does."""
     return letter * (max(map(len, names), default=0) + 1)
 
 
@@ -341,7 +341,7 @@ class CountedSource:
         return cls(source.columns, source.library, source.count(names, bins, weight), bins, weight)
 
     def attach(self, name: str, values: object, parameter: str) -> Source:  # noqa: ARG002
-        """Raise: the single rows are gone once they were counted."""
+        """Raise, as counted tables have no single rows."""
         msg = f"{param(parameter)} must be a column's name where several audits share one counting"
         raise InputError(msg)
 
@@ -377,7 +377,7 @@ class CountedSource:
             # bins stay levels even if they are empty
             name: column.take(present)
             if name in self.bins
-            else column.take(present).without_unused()  # a slice has twins of its own
+            else column.take(present).without_unused()  # a slice has its own twins
             for name, column in self.rows.columns.items()
         }
         return replace(self, rows=RowCounts(columns, self.rows.counts[present]))

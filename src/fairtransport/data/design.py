@@ -1,4 +1,4 @@
-"""Clusters and Weights: how people were sampled, where they are not independent rows."""
+"""Clusters and Weights: designs of samples other than independent people of equal weight."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from fairtransport.data.database import RowCounts
 
 MAX_CLUSTER_ROWS = 10**15
-"""Largest number of rows that a cluster may be declared to have."""
+"""Maximum number of rows of a cluster that can be declared."""
 MAX_WEIGHT = 1e50
-"""Weights beyond it, or below its inverse, would overflow once they are squared and multiplied."""
+"""Maximum weight, and inverse of the minimum: products of squares must not overflow."""
 
 
 def _check_column(name: str, value: object) -> None:
@@ -40,8 +40,8 @@ class Clusters:
     column
         The column that names the cluster of each row.
     largest
-        The largest number of rows that any cluster can have, known before the data. Without it
-        statements about people hold given these sizes, and bounds are wider.
+        Maximum number of rows of any cluster, known before the data. Without it, statements about
+        people are conditional on the observed sizes, and bounds are wider.
     target
         "people": every row counts once. "clusters": every cluster counts once, whatever its size.
 
@@ -69,17 +69,17 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Weights:
-    """Survey weights: the inverse of each person's chance of being drawn, up to a factor.
+    """Survey weights: inverse inclusion probabilities, up to a factor.
 
-    Calibrated or raked weights depend on the whole sample; no statement covers them.
+    Calibrated or raked weights depend on the whole sample; the statements do not cover them.
 
     Parameters
     ----------
     column
         The column of weights, numbers above 0.
     largest
-        The largest weight that anybody can have, known before the data. Without it statements
-        hold given these weights, and bounds are wider.
+        The largest possible weight, known before the data. Without it, statements are conditional
+        on the observed weights, and bounds are wider.
 
     Examples
     --------

@@ -66,13 +66,13 @@ NESTED_KINDS = ("STRUCT", "MAP", "UNION")
 FILE_KINDS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 """Extensions of files that can be read."""
 WILDCARDS = re.compile(r"[*?]")
-"""Wildcards of a pattern; brackets are none, as downloads have names like data[1].csv."""
+"""Wildcards of a pattern, but no brackets, as downloads have names like data[1].csv."""
 HIDDEN_PREFIXES = ("_", ".")
 """Prefixes of files that are not data, such as Spark's _SUCCESS."""
 PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """Spark's folder name of a missing value."""
-# the whole file, as the last value counts for the type of its column too
+# the whole file, as every value counts for the type of its column
 READ_JSON = (
     "read_json({}, hive_partitioning = false, format = '{}', sample_size = -1, "
     "maximum_sample_files = {}, union_by_name = true{})"
@@ -82,7 +82,7 @@ READ_PARQUET = "read_parquet({}, hive_partitioning = false, union_by_name = {})"
 TIME_KINDS = ("DATE", "TIMESTAMP")
 """Beginnings of the types of times that Python can hold from the year 1 to 9999."""
 WIDE_KINDS = ("HUGEINT", "UHUGEINT", "DECIMAL")
-"""Types that are fetched as floats, of which not all are floats."""
+"""Types that are fetched as floats, which may round them."""
 WIDENABLE_KINDS = ("VARCHAR", "INTEGER", "BIGINT", "DOUBLE")
 """Types that can be combined with a column without values, which DuckDB reads as integers."""
 
@@ -108,7 +108,7 @@ class FileSource:
         return Database(self.shards.paths)
 
     def close(self) -> None:
-        """Close the database, which errors with their frames would keep open."""
+        """Close the database, which tracebacks of errors would keep open."""
         if "database" in vars(self):
             self.database.close()
 
@@ -145,7 +145,7 @@ class FileSource:
         return RowCounts(columns, rows.counts)
 
     def _check_faithful(self, name: str, kind: str, column: CodedColumn) -> None:
-        """Check that the values of a column are those of the file."""
+        """Check that a column has the same values as the file."""
         levels = column.levels
         advice = "read the file as a data frame and pass that"
         if kind.endswith("WITH TIME ZONE"):
@@ -170,7 +170,7 @@ class FileSource:
                 level for level in levels.tolist()
                 if isinstance(level, str) and level.startswith('"') and level.count('"') % 2
             ]  # fmt: skip
-            # in a file in which every quote is closed, the value itself begins with one
+            # if all quotes in a file are closed, the value itself begins with one
             if open_quotes and any(map(_has_open_quote, self.shards.paths)):
                 msg = (
                     f"the column {name!r} has a value with a quote that is not closed, "
@@ -179,7 +179,7 @@ class FileSource:
                 raise DataError(msg)
 
     def _check_not_rounded(self, name: str, kind: str, levels: Values) -> None:
-        """Check that the numbers of a column are floats, and not only read as such."""
+        """Check that the numbers of a column were not rounded to floats."""
         column, table = quote_name(name), self.relation.count_table
         if kind.startswith(WIDE_KINDS):
             distinct = self.fetch(
@@ -231,7 +231,7 @@ class FileSource:
             return json_relation(self.database, shards)
 
     def _restore_truth_values(self, name: str, column: CodedColumn) -> CodedColumn:
-        """Return a text column as truth values if it spells nothing else."""
+        """Return a text column as bools if it spells nothing else."""
         was_text = self.shards.kind in TEXT_KINDS or name in self.shards.partitioned_by
         return text_files.parse_truth_values(column) if was_text else column
 
@@ -243,7 +243,7 @@ class FileSource:
 
     @cached_property
     def _durations(self) -> set[str]:
-        """The columns that are durations to who wrote the files, and whole numbers in them."""
+        """Columns of durations, which the files store as integers."""
         if self.shards.kind != ".parquet":
             return set()
         rows = self.database.run(
@@ -432,7 +432,7 @@ def json_relation(database: Database, shards: Shards) -> Relation:
 def _json_reader(
     locations: Sequence[str], form: str, kinds: Mapping[str, str] | None = None
 ) -> str:
-    """Return the SQL that reads JSON files, or some of their columns in types of their own."""
+    """Return the SQL that reads JSON files, or some of their columns in other types."""
     columns = ", ".join(f"{quote_text(name)}: '{kind}'" for name, kind in (kinds or {}).items())
     chosen = f", columns = {{{columns}}}" if kinds else ""
     return READ_JSON.format(quote_texts(locations), form, len(locations), chosen)
@@ -469,7 +469,7 @@ def parquet_relation(database: Database, shards: Shards) -> Relation:
 
 
 def _check_distinct_names(database: Database, paths: Sequence[Path]) -> None:
-    """Check that no file has a column twice: DuckDB would give the second another name."""
+    """Check that no file has a column twice, of which DuckDB would rename the second."""
     rows = database.run(
         f"SELECT file_name, name FROM parquet_schema({quote_texts(map(duckdb_path, paths))})"  # noqa: S608
     ).fetchall()
@@ -549,7 +549,7 @@ def _typed_partitions(
     file = database.folder / "partitions.csv"
     with file.open("w", encoding="utf-8", newline="") as opened:
         writer = csv.writer(opened)
-        # a number before them, as an empty line would be no row
+        # row numbers first, as DuckDB skips empty lines
         writer.writerow(["", *names])
         writer.writerows([at, *values] for at, values in enumerate(partitions))
     dialect = text_files.Dialect.detect(database, file)
@@ -569,6 +569,6 @@ def _typed_partitions(
 
 
 def _has_open_quote(path: Path) -> bool:
-    """Say whether a text file has an odd number of quotes."""
+    """Return whether a text file has an odd number of quotes."""
     with Path(path).open("rb") as file:
         return sum(piece.count(b'"') for piece in iter(lambda: file.read(2**20), b"")) % 2 == 1

@@ -27,53 +27,53 @@ if TYPE_CHECKING:
 INDEPENDENT = "Rows must be independent people, or the bounds are too narrow."
 
 MIN_ROWS = 30
-"""Of a table with fewer rows nothing is said."""
+"""Minimum number of rows for any note."""
 MAX_ROWS = 1_000_000
-"""A longer table is not read again for a column that is not audited."""
+"""Maximum number of rows of a table that is read again for unaudited columns."""
 MIN_MEAN_WEIGHT = 5
 MAX_CELL_SHARE = 0.05
-"""A table of counts without small cells fills more than this share of all combinations."""
+"""A table with less than this share of all combinations is sparse: its rows are people."""
 MIN_OWN_VALUES = 0.6
-"""A table of counts has no column with other values in more than this share of its rows."""
+"""A column with other values in more than this share of the rows describes single rows."""
 MAX_NUMBER_CODES = 10
-"""Numbers of more values that are not audited may be figures of a kind, not codes of groups."""
+"""Unaudited numbers of more values may be figures, not codes of groups."""
 MAX_NEAR_LEAST = 0.2
-"""Of counts that were cut off from below, more than this share is below twice the least."""
+"""Share of counts below twice the least from which on counts seem cut off from below."""
 MIN_REPEATED_SHARE = 0.1
-"""Share of rows of counts that repeat another row: who counts people lists each kind once."""
+"""Minimum share of repeated rows; a table of counts has each combination once."""
 
 MIN_MULTIPLE_POINTS = 30
-"""So many counts that are all multiples of one number are no chance: at most 1 in 2**30."""
+"""Minimum number of counts with a common divisor; by chance at most 1 in 2**30."""
 CONTINUOUS_SHARE = 0.2
-"""A number is continuous if it has more values than this share of people."""
+"""A numeric column with more values than this share of people is continuous."""
 MIN_VALUES = 50
 MIN_REPEATED_PEOPLE = 10
 MIN_SAME_REST = 0.9
-"""Share of pairs with one value of a continuous column who have all else the same."""
+"""Minimum share of agreement in all else among pairs with one value of a continuous column."""
 MAX_CHANCE_REST = 0.6
-"""The same share among all pairs, by chance, so that the first says something."""
+"""Maximum share of agreement among all pairs, without which the first means nothing."""
 
 MIN_EVEN_POINTS, MIN_EVEN_MEAN = 10, 8
-"""Fewer points, or of fewer people on average, may have even counts by chance."""
+"""Minimum number of points, and of people per point, of a test whether counts are even."""
 MAX_EVEN_CHANCE = 1e-4
-"""Chance that counts of independent people are as even."""
+"""Significance level of this test."""
 
 MAX_COLUMNS_TRIED = 20
-"""Columns that the model does not see and whose values may be units."""
+"""Maximum number of unaudited columns that are tried as units."""
 MIN_ALIKE_UNITS, MIN_ALIKE_ROWS = 10, 2
-"""Values of such a column, and rows a value on average."""
+"""Minimum number of values of such a column, and of rows per value."""
 MAX_ROWS_COMPARED = 10_000
-"""Rows that tell whether a column determines another."""
+"""Number of rows that show whether a column determines another."""
 MAX_ALIKE_PEOPLE = 10_000
-"""People of the permutation test; of more, units are drawn."""
+"""Maximum number of people in the permutation test; beyond it, units are sampled."""
 DEALS = 999
 
 MIN_UNITS = 20
 MAX_ROWS_PER_UNIT = 20
 MIN_UNIT_SHARE = 0.5
-"""Share of people whose unit has other rows."""
+"""Minimum share of people whose unit has several rows."""
 MAX_UNIT_CHANCE = 1e-9
-"""Chance that everybody who shares a value has the same sensitive features."""
+"""Maximum chance that everybody with the same value has the same sensitive features."""
 MAX_ID_CHARACTERS = 40
 
 UNIT_WORDS = (
@@ -118,10 +118,10 @@ def find_dependence(source: Source, roles: Roles, rows: RowCounts) -> Iterator[s
 
 
 def _even_counts(rows: RowCounts) -> Iterator[str]:
-    """Say that counts vary less than those of independent people.
+    """Yield a note if counts vary less than those of independent people.
 
-    Σ (count − mean)²/mean of k points is at least about χ² with k − 1 degrees of freedom, and
-    larger where points are not equally frequent.
+    Over k points, Σ (count − mean)²/mean is about χ² with k − 1 degrees of freedom, or larger if
+    points are not equally frequent.
     """
     counts = rows.counts[rows.counts > 0]
     mean, degrees = counts.mean(), len(counts) - 1
@@ -138,8 +138,8 @@ def _even_counts(rows: RowCounts) -> Iterator[str]:
 
 
 def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
-    """Say that counts look like survey weights."""
-    # added up over equal rows, weights are no smaller: most tables need not be read again
+    """Yield a note if counts look like survey weights."""
+    # sums over equal rows are no smaller than weights, so most tables need no second reading
     added_up = rows.counts[rows.counts > 0]
     if added_up.min(initial=2) < 2 or added_up.sum() < MIN_MEAN_WEIGHT * len(added_up):  # noqa: PLR2004
         return
@@ -168,11 +168,11 @@ def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
 def _lists_people(
     source: Source, roles: Roles, rows: RowCounts, count: int, *, is_cut_off: bool
 ) -> bool:  # fmt: skip
-    """Return whether a table of counts has rows for people, not one for each kind of them.
+    """Return whether rows of a table of counts are people, instead of distinct kinds of people.
 
-    Columns that are not audited say it too, but for those that may be figures of a kind: with
-    other values in nearly every row, as an ID of people has as well, or numbers of many values. A
-    table is sparse for another reason where its counts were cut off from below.
+    Unaudited columns count too, except possible figures of a kind: columns with other values in
+    nearly every row, as an ID has, or numbers of many values. Counts that were cut off from below
+    make a table sparse for another reason.
     """
     table = _read_whole(source, roles, count)
     most_kinds = (1 - MIN_REPEATED_SHARE) * count
@@ -199,17 +199,17 @@ def _lists_people(
 
 
 def _read_whole(source: Source, roles: Roles, count: int) -> RowCounts | None:
-    """Return the rows of all columns but the counts; None of a table that is not read again."""
+    """Return the rows of all columns but the counts; None if the table is not read again."""
     if isinstance(source, CountedSource) or count > MAX_ROWS:
         return None
     try:
         return source.count([name for name in source.columns if name != roles.counts], {}, None)
-    except FairtransportError:  # nobody asked for these columns
+    except FairtransportError:  # these columns are not audited
         return None
 
 
 def _is_sparse(rows: RowCounts) -> bool:
-    """Return whether rows are few of all combinations of columns that do not say the same."""
+    """Return whether rows are few of all combinations, without columns that others determine."""
     cells = 1
     kept: list[IntArray] = []
     for column in sorted(rows.columns.values(), key=lambda one: -len(one.levels)):
@@ -222,13 +222,13 @@ def _is_sparse(rows: RowCounts) -> bool:
 
 
 def _determines(codes: IntArray, others: IntArray) -> bool:
-    """Return whether rows with one value of a column have one value of another."""
+    """Return whether a column determines another."""
     first, second = codes[:MAX_ROWS_COMPARED], others[:MAX_ROWS_COMPARED]
     return bool(number_rows([first, second]).max() == number_rows([first]).max())
 
 
 def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
-    """Name features that have another value for everybody, as an ID has."""
+    """Yield a note for each feature with another value for everybody, like an ID."""
     for name in roles.features:
         column = rows.columns[name]
         if len(column.levels) == int(rows.counts.sum()) and _is_id(name, column):
@@ -241,7 +241,7 @@ def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
 
 
 def check_groups(roles: Roles, rows: RowCounts) -> None:
-    """Refuse a sensitive feature that has another value for everybody: it makes no groups."""
+    """Reject a sensitive feature with another value for everybody, which makes no groups."""
     people = int(rows.counts.sum())
     for name in roles.sensitive:
         column = rows.columns[name]
@@ -254,7 +254,7 @@ def check_groups(roles: Roles, rows: RowCounts) -> None:
 
 
 def _is_id(name: str, column: CodedColumn) -> bool:
-    """Return whether distinct values are those of an ID: short words, or numbers in a row."""
+    """Return whether distinct values are an ID: short words, or consecutive numbers."""
     levels = column.levels
     if _has_id_name(name):
         return True
@@ -288,7 +288,7 @@ def _has_id_name(name: str) -> bool:
 
 
 def _find_unit(source: Source, roles: Roles, rows: RowCounts) -> tuple[str, int] | None:
-    """Return a column that tells units of several rows each, and how many units there are."""
+    """Return a column that identifies units of several rows, and the number of units."""
     for name in roles.features:
         if name not in roles.sensitive and _is_unit(name, roles, rows):
             return name, len(rows.columns[name].levels)
@@ -308,9 +308,9 @@ def _find_unit(source: Source, roles: Roles, rows: RowCounts) -> tuple[str, int]
 def _is_unit(name: str, roles: Roles, rows: RowCounts) -> bool:
     """Return whether people who share a value of a column look like one person.
 
-    They all have the same sensitive features, which chance would not give; along the column's
-    order these change often, so that they are no function of its size, as age groups are of age;
-    and the column is named like an ID, or another column is the same for nearly all of them.
+    They share all sensitive features, beyond chance; along the column's order these change often,
+    so that they are no function of it, as age groups are of age; and the column is named like an
+    ID, or nearly all of them agree in another column.
     """
     column, counts = rows.columns[name], rows.counts
     people, units = int(counts.sum()), len(column.levels)
@@ -335,17 +335,17 @@ def _is_unit(name: str, roles: Roles, rows: RowCounts) -> bool:
 
 
 def _is_kept(rows: RowCounts, name: str, other: str) -> bool:
-    """Return whether pairs with one value of a column have the same other, beyond chance."""
+    """Return whether pairs with one value of a column agree in another, beyond chance."""
     same, chance = _share_of_pairs(rows, [name], [other])
     return same >= MIN_SAME_REST and chance <= MAX_CHANCE_REST
 
 
 def _count_repeated(roles: Roles, rows: RowCounts) -> int:
-    """Return how many rows repeat another one; 0 where that is natural.
+    """Return the number of rows that repeat another one; 0 if that is natural.
 
-    Many counts that are all multiples of one number are a table that was put together of copies.
-    Else a continuous column says it: people who share a value of it have all else the same, while
-    people at random have not, and the others do not determine it.
+    Many counts with a common divisor show copies. Otherwise a continuous column does: people who
+    share its value agree in all else, random people do not, and the other columns do not determine
+    it.
     """
     repeated = int(rows.counts.sum()) - len(rows.counts)
     if repeated < MIN_REPEATED_PEOPLE:
@@ -383,12 +383,12 @@ def _share_of_pairs(
 
 
 def _sizes(codes: list[IntArray], counts: IntArray) -> IntArray:
-    """Return how many people there are of each combination of codes."""
+    """Return the number of people of each combination of codes."""
     return np.bincount(number_rows(codes), counts).astype(np.int64)
 
 
 def _pairs(sizes: IntArray) -> float:
-    """Return how many pairs of people are in the same part."""
+    """Return the number of pairs of people in the same part."""
     numbers = np.asarray(sizes, np.float64)
     return float((numbers * (numbers - 1) / 2).sum())
 
@@ -396,7 +396,7 @@ def _pairs(sizes: IntArray) -> float:
 def find_possible_units(
     source: Source, roles: Roles, rows: RowCounts, bins: Bins
 ) -> dict[str, Units]:
-    """Return people by the values of columns that are not audited and could name their units."""
+    """Return people by the values of each unaudited column that could identify units."""
     people = int(rows.counts.sum())
     if isinstance(source, CountedSource) or roles.counts is not None or roles.design:
         return {}
@@ -407,7 +407,7 @@ def find_possible_units(
     for name in others[:MAX_COLUMNS_TRIED]:
         try:
             values = source.count([name], {}, None)
-        except FairtransportError:  # nobody asked for this column
+        except FairtransportError:  # this column is not audited
             continue
         column, count = values.columns[name], len(values.counts)
         if column.has_missing or not MIN_ALIKE_UNITS <= count <= people / MIN_ALIKE_ROWS:
@@ -420,7 +420,7 @@ def find_possible_units(
 
 
 def _place_rows(rows: RowCounts, table: RowCounts, names: Sequence[str]) -> IntArray:
-    """Return the number of the row of ``rows`` that each row of a finer table belongs to."""
+    """Return the row of ``rows`` that contains each row of a finer table."""
     columns = {name: merge_columns(rows.columns[name], table.columns[name]) for name in names}
     _, number = merge_rows(columns, np.r_[rows.counts, table.counts])
     place = np.full(number.max() + 1, -1)
@@ -429,7 +429,7 @@ def _place_rows(rows: RowCounts, table: RowCounts, names: Sequence[str]) -> IntA
 
 
 def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int) -> Iterator[str]:
-    """Name the column whose values' people have gains most alike, if chance does not explain it."""
+    """Yield a note on the column whose groups have the most similar gains, beyond chance."""
     rng = np.random.default_rng([seed, 23])
     found = [(name, _design_effect(units, gains, rng)) for name, units in possible.items()]
     name, effect = max(found, key=lambda one: one[1], default=("", 1.0))
@@ -445,10 +445,10 @@ def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int
 
 
 def _design_effect(units: Units, gains: FloatArray, rng: np.random.Generator) -> float:
-    """Return 1 + (ΣN²/n − 1)ρ for the intraclass correlation ρ; 1 where it may be chance.
+    """Return 1 + (ΣN²/n − 1)ρ for the intraclass correlation ρ; 1 if ρ may be due to chance.
 
-    The gains are dealt out anew to all people. One deal with as large a sum of squares between
-    units ends the test: the chance of a note is at most 1 in 1,000 if units do not matter.
+    In the permutation test, the first permutation with as large a sum of squares between units ends
+    the test: if units do not matter, the chance of a note is at most 1 in 1,000.
     """
     people = np.bincount(units.unit, units.people)
     order = rng.permutation(len(people))

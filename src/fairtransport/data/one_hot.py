@@ -1,4 +1,4 @@
-"""One-hot columns: sets of 0/1 columns that stand for one feature are read as that feature."""
+"""One-hot columns: sets of 0/1 columns of one feature are read as that feature."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
 
 SEPARATORS = "_-.= "
-"""What may stand between a feature's name and a level's."""
+"""Separators between the names of a feature and a level."""
 FLAG_WORDS = frozenset({"is", "has", "had", "was", "are", "flag", "ind", "num", "no", "n", "x"})
-"""First words that many unrelated 0/1 columns share."""
+"""First words of many unrelated 0/1 columns."""
 MIN_COVER_PEOPLE = 30
-"""With fewer people, columns without a common prefix may sum to 1 by chance."""
+"""Minimum number of people: with fewer, unrelated columns may sum to 1 by chance."""
 MAX_COVER_STEPS = 1000
-"""Steps of the search for columns that sum to 1."""
+"""Maximum number of steps of the search for columns that sum to 1."""
 MAX_OVERLAP_RATIO = 0.5
-"""Columns that are set together more often than this share of chance are flags of their own."""
+"""Columns that are set together more often than this share of chance are separate flags."""
 MAX_RARITY = 0.01
-"""A combination is rare if it is found at most this often, as a share of what chance makes."""
+"""Maximum ratio of the observed to the expected frequency of a rare combination."""
 MAX_FALSE_ALARM = 0.001
-"""Chance that combinations of independent columns are taken for rare ones."""
+"""Significance level of rare combinations of independent columns."""
 MAX_NAMED_LEVELS = 3
-"""Levels that the name of a dropped level lists."""
+"""Maximum number of levels in the name of a dropped level."""
 FLAGS = (("0", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
-"""Text that stands for 0 and 1, in any case."""
+"""Pairs of texts for 0 and 1, in any case."""
 
 
 @dataclass(frozen=True)
 class OneHot:
-    """A feature that the data have as 0/1 columns, one for each level but perhaps one.
+    """A feature stored as 0/1 columns, one for each level except perhaps one.
 
-    ``flags`` holds the two values of each column: row 0 is not set, row 1 is.
+    ``flags`` holds the two values of each column: row 0 is unset, row 1 is set.
     """
 
     name: str
@@ -50,7 +50,7 @@ class OneHot:
 
     def decode(self, columns: Mapping[str, CodedColumn]) -> CodedColumn:
         """Return the feature as one column of level names."""
-        # rows where no column is set have the dropped level, which comes last
+        # rows with no column set have the dropped level, which comes last
         every = [*self.levels, *([] if self.dropped is None else [self.dropped])]
         names = sorted(every)
         is_set = np.column_stack([
@@ -76,8 +76,8 @@ def find_one_hot(
 ) -> tuple[OneHot, ...]:  # fmt: skip
     """Return the one-hot features that sensitive columns belong to.
 
-    ``counts`` are of independent people. Columns that ``together`` names are left as they are: its
-    sets say how they change.
+    ``counts`` are of independent people. Columns in ``together`` are left unchanged, as its sets
+    define how they change.
     """
     flags = {name: flag for name in profile if (flag := _find_flag(columns[name])) is not None}
     binary = {name: _is_set(columns[name], flag) for name, flag in flags.items()}
@@ -85,7 +85,7 @@ def find_one_hot(
     for name in (*sensitive, *_find_named(together, profile, binary)):
         if name not in binary or any(name in feature.columns for feature in features):
             continue
-        # what belongs to another feature, and what stands in a set of its own, is out of question
+        # columns of other features, and those alone in a set, are excluded
         reserved = {one for feature in features for one in feature.columns}
         reserved |= {names[0] for names in together if len(names) == 1}
         if name in reserved:
@@ -106,7 +106,7 @@ def find_one_hot(
 def _find_named(
     together: Sequence[Sequence[str]], profile: Sequence[str], binary: Mapping[str, BoolArray]
 ) -> Iterator[str]:
-    """Yield a column of each one-hot feature that a set calls by the feature's name."""
+    """Yield a column of each one-hot feature whose name is in a set."""
     for name in (one for names in together for one in names if one not in profile):
         heads = tuple(name + separator for separator in SEPARATORS)
         yield from [one for one in binary if one.startswith(heads)][:1]
@@ -129,7 +129,7 @@ def find_feature_name(name: str, columns: Mapping[str, CodedColumn]) -> str:
 
 
 def check_no_one_hot(levels: Mapping[str, Sequence[object]], profile: Sequence[str]) -> None:
-    """Refuse 0/1 columns that share a prefix: by names alone they cannot be told from one feature.
+    """Reject 0/1 columns that share a prefix: their names do not show whether they are one feature.
 
     ``levels`` are those of the sensitive columns.
     """
@@ -150,7 +150,7 @@ def check_no_one_hot(levels: Mapping[str, Sequence[object]], profile: Sequence[s
 
 
 def _find_flag(column: CodedColumn) -> CodedColumn | None:
-    """Return the two values of a 0/1 column, the one that is set last; None of another column."""
+    """Return the two values of a 0/1 column, the set one last; None for another column."""
     levels = column.levels.tolist()
     values = None if column.has_missing else _find_values(levels)
     is_number = column.levels.dtype.kind in "biuf"
@@ -167,9 +167,9 @@ def _is_set(column: CodedColumn, flag: CodedColumn) -> BoolArray:
 
 
 def _find_values(levels: Sequence[object]) -> list[object] | None:
-    """Return the values of a 0/1 column, the one that is set last; None of another column.
+    """Return the values of a 0/1 column, the set one last; None for another column.
 
-    Of text both must be there, as the spelling of the other one is unknown.
+    Text must contain both, as the spelling of a missing one is unknown.
     """
     words = {str(one).lower(): one for one in levels if isinstance(one, str)}
     if not words:
@@ -183,7 +183,7 @@ def _find_values(levels: Sequence[object]) -> list[object] | None:
 def _check_one_set(
     members: Sequence[str], in_sets: set[str], together: Sequence[Sequence[str]]
 ) -> None:
-    """Check that the columns of a one-hot feature which a set names are all in that set."""
+    """Check that all columns of a one-hot feature are in one set, if any are."""
     if any(set(members) <= set(names) for names in together):
         return
     absent = next((name for name in members if name not in in_sets), members[0])
@@ -199,7 +199,7 @@ def _find_members(
 ) -> tuple[list[str], str]:
     """Return the columns that belong to a sensitive one, and their common prefix.
 
-    Where it cannot be told, ``strict`` refuses; otherwise the column is on its own.
+    If this is ambiguous, ``strict`` raises; otherwise the column stands alone.
     """
     members, head, overlapping = _find_by_prefix(name, binary, counts)
     if len(members) > 1:
@@ -221,7 +221,7 @@ def _find_members(
 def _find_by_prefix(
     name: str, binary: Mapping[str, BoolArray], counts: FloatArray
 ) -> tuple[list[str], str, list[str]]:
-    """Return the columns of one feature by their prefix, and else those that may be of one."""
+    """Return the columns and the prefix of a feature, and else columns that may be one."""
     partial, overlapping = ([name], ""), list[str]()
     for head in _prefixes(name):
         members = [one for one in binary if one.startswith(head) and len(one) > len(head)]
@@ -252,10 +252,10 @@ def _together(columns: Sequence[str]) -> str:
 
 
 def find_rare_cells(table: IntArray, level: float) -> BoolArray:
-    """Return which combinations are much rarer than those of independent columns.
+    """Return which combinations are much rarer than under independence.
 
-    They occur at most a hundredth as often as chance makes them occur, and an exact binomial test
-    says at this level that this is no chance.
+    They occur at most a hundredth as often as expected, and an exact binomial test at this level
+    rejects independence.
     """
     from scipy.special import bdtr
 
@@ -275,10 +275,10 @@ def _prefixes(name: str) -> Iterator[str]:
 
 
 def _is_rarer_than_chance(columns: Sequence[BoolArray], counts: FloatArray) -> bool:
-    """Return whether columns are set together much less often than independent ones would be."""
+    """Return whether columns are set together much less often than under independence."""
     several = int(counts[np.sum(columns, axis=0) > 1].sum())
     shares = np.array([counts[column].sum() / counts.sum() for column in columns])
-    # of independent columns none, or exactly one, is set with these chances
+    # the chances that no column, or exactly one, is set if they are independent
     none = np.prod(1 - shares)
     one = sum(share * np.prod(np.delete(1 - shares, place)) for place, share in enumerate(shares))
     return bool(several < MAX_OVERLAP_RATIO * counts.sum() * (1 - none - one))
@@ -287,9 +287,9 @@ def _is_rarer_than_chance(columns: Sequence[BoolArray], counts: FloatArray) -> b
 def _find_exclusive(
     name: str, binary: Mapping[str, BoolArray], counts: FloatArray
 ) -> list[str]:  # fmt: skip
-    """Return a column with those that exclude it and each other, which chance would not make.
+    """Return a column with those that exclude it and each other, beyond chance.
 
-    Columns of another feature are none of them, even if a level of it excludes this one.
+    Columns of another feature are left out, even if one of its levels excludes this one.
     """
     level = MAX_FALSE_ALARM / len(binary) ** 2
     members, covered = [name], binary[name]
@@ -308,7 +308,7 @@ def _find_exclusive(
 
 
 def _count_both(first: BoolArray, second: BoolArray, counts: FloatArray) -> IntArray:
-    """Return (2, 2) how many people have each combination of two 0/1 columns."""
+    """Return (2, 2) numbers of people with each combination of two 0/1 columns."""
     table = np.bincount(2 * first + second, counts, minlength=4)
     return np.rint(table).astype(np.int64).reshape(2, 2)
 
@@ -340,7 +340,7 @@ def _build_feature(
     members: Sequence[str], head: str, binary: Mapping[str, BoolArray],
     columns: Mapping[str, CodedColumn],
 ) -> OneHot:  # fmt: skip
-    """Return the feature that some columns stand for."""
+    """Return the feature of some columns."""
     levels = tuple(name[len(head) :] for name in members)
     name = head[:-1]
     if not head:

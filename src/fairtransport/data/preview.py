@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtransport.data.files import FileSource
 
 PREVIEW_ROWS = 1000
-"""Rows from which examples of values are taken."""
+"""Number of rows from which examples of values are taken."""
 MAX_EXAMPLES = 6
 
 
@@ -33,7 +33,7 @@ class ColumnPreview:
     examples: tuple[str, ...]
     is_boolean: bool = False
     total: float = 0.0
-    """The sum of a column of numbers."""
+    """Sum of a column of numbers."""
 
 
 @dataclass(frozen=True)

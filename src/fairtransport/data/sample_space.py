@@ -30,10 +30,10 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 @dataclass(frozen=True)
 class ColumnSet:
-    """Sensitive columns in which twins take combinations of values, mostly a single column.
+    """Sensitive columns, mostly a single one, that twins change together.
 
-    ``is_declared`` is whether the combinations do not depend on the data, ``is_partial`` whether
-    some people have none of them and keep their own.
+    ``is_declared``: the combinations do not depend on the data; ``is_partial``: some people have
+    none of them and keep their own.
     """
 
     columns: tuple[str, ...]
@@ -64,15 +64,16 @@ class SampleSpace:
     column_sets
         The sensitive columns, in the sets in which twins change them.
     origin
-        (K,) number of the levels that a family keeps because they are nobody else's alternatives;
-        None if there are none. Families that keep some have copies of points of others.
+        (K,) number of the combination of own levels that a family keeps although they are no
+        alternatives for others; None if there are none. Such families have copies of other
+        families' points.
     family
-        (K,) number of each point's family where other columns change too, as in counterparts;
-        None: a family agrees in all columns that are not sensitive.
+        (K,) family of each point if other columns change too, as in counterparts; None: a family
+        agrees in all columns that are not sensitive.
     one_hot
-        The features that the data have as 0/1 columns.
+        The features stored as 0/1 columns.
     model_features
-        The columns that the model receives, where some of them are one-hot.
+        The columns that the model receives, if some of them are one-hot.
     targets
         (K,) whether mass may move to each point; None: to all points.
     reference
@@ -86,14 +87,14 @@ class SampleSpace:
     units
         The independent units that people belong to; None: every person is one.
     possible_units
-        People by the values of columns that are not audited and could name units; for a warning.
+        People by the values of unaudited columns that could identify units, for a warning.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m", "m"], "grade": [1, 1, 2], "good": [0, 0, 1]})
-    >>> result = ft.audit(people, "good", model=lambda asked: [1] * len(asked),
+    >>> result = ft.audit(people, "good", model=lambda x: [1] * len(x),
     ...                   sensitive_features="sex", rng=0)
     >>> space = result.space
     >>> space.frame().assign(count=space.counts)
@@ -146,7 +147,7 @@ class SampleSpace:
 
     @property
     def weighted_counts(self) -> IntArray | FloatArray:
-        """How many of the n people each point stands for, by weight where people have weights."""
+        """Number of the n people at each point, by weight if people have weights."""
         return self.counts if self.units is None else self.n * self.frequencies
 
     @property
@@ -156,26 +157,26 @@ class SampleSpace:
 
     @property
     def open_levels(self) -> tuple[str, ...]:
-        """The sensitive columns whose twins take the levels that occur in the data."""
+        """The sensitive columns whose twins take the observed levels."""
         sets = [one.columns for one in self.column_sets if not one.is_declared]
         return tuple(name for names in sets for name in names)
 
     @property
     def open_codes(self) -> IntArray:
-        """(K, sets) numbers of the combinations in each set that takes those that occur."""
+        """(K, sets) number of the combination in each set with observed combinations."""
         sets = [self.groups(one.columns) for one in self.column_sets if not one.is_declared]
         return np.column_stack(sets) if sets else np.empty((self.size, 0), np.int64)
 
     @property
     def observed_sets(self) -> tuple[tuple[str, ...], ...]:
-        """The sets of several columns in which twins take the combinations that occur."""
+        """The sets of several columns in which twins take the observed combinations."""
         return tuple(
             one.columns for one in self.column_sets if not one.is_declared and len(one.columns) > 1
         )
 
     @cached_property
     def families(self) -> IntArray:
-        """(K,) number of the set of alternatives that each point belongs to."""
+        """(K,) number of each point's family, the set of its alternatives."""
         if self.family is not None:
             return self.family
         varied = self.sensitive if self.has_twins else ()
@@ -183,13 +184,13 @@ class SampleSpace:
 
     @cached_property
     def alternatives(self) -> IntArray:
-        """(K,) number of other points in each point's family: whom a person is compared with."""
+        """(K,) number of other points in each point's family."""
         families = self.families
         return np.bincount(families)[families] - 1
 
     @cached_property
     def originals(self) -> IntArray:
-        """(K,) the point of the same columns at which people are; copies are in other families."""
+        """(K,) the point with the same columns that has the people; its copies have none."""
         if self.origin is None and self.family is None:
             return np.arange(self.size)
         rows = self.groups(list(self.columns))
@@ -277,14 +278,14 @@ class SampleSpace:
         return number_rows([self.columns[name].codes for name in names])
 
     def groups_of_twins(self, names: Sequence[str]) -> IntArray:
-        """Return (K,) group numbers as `groups` does, apart for families that keep levels."""
+        """Return (K,) group numbers like `groups`, separate for families that keep levels."""
         groups = self.groups(names)
         return groups if self.origin is None else number_rows([groups, self.origin])
 
     def take(self, points: Rows, counts: IntArray | None = None) -> SampleSpace:
         """Return a space of some of the points, with other counts if they are given.
 
-        Units stay as they are: `take_units` is for those.
+        Units are not changed, see `take_units`.
         """
         places = np.full(self.size, -1)
         places[points] = np.arange(len(np.arange(self.size)[points]))
@@ -374,18 +375,18 @@ def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
 
 
 def _series_data(name: str, column: CodedColumn, library: str) -> Any:
-    """Return a column as its library takes it; of text, each level is converted once."""
+    """Return a column as its library takes it, converting each level of text once."""
     import narwhals as nw
 
     levels = column.levels
     zone = getattr(levels[0], "tzinfo", None) if levels.dtype == object and len(levels) else None
-    # some versions of polars would turn times with a zone into those of UTC
+    # some versions of polars convert times with a zone to UTC
     kind = nw.Datetime("us", str(zone)) if zone is not None and library == "polars" else None
     is_repeated = levels.dtype == object and 0 < len(levels) < len(column.codes)
     if is_repeated or kind is not None:
         plain = [*levels.tolist(), *([None] if column.has_missing else [])]
         series = nw.new_series(name, plain, kind, backend=cast("EagerAllowed", library))
-        # of narwhals' own series, pandas makes an array, in which times lose their zone
+        # of a narwhals series, pandas makes an array, in which times lose their zone
         return nw.maybe_reset_index(series[column.ranks]).to_native()
     values = column.values()
     # text and mixed values as lists: some libraries treat object arrays as opaque
@@ -410,10 +411,10 @@ def data_sha256(space: SampleSpace) -> str:
 
 
 def _level_bytes(levels: Values) -> tuple[str, bytes]:
-    """Return levels as bytes that depend on their values and on what kind of values they are."""
+    """Return levels as bytes that depend on their values and kind."""
     kind = levels.dtype.kind
     if kind == "u" and max(levels.tolist(), default=0) < INTEGER_RANGE.stop // 2:
-        kind = "i"  # a number is the same in whichever of the integer types it came
+        kind = "i"  # numbers are equal in all integer types
     if kind in "biuf":
         return kind, levels.astype("<i1" if kind == "b" else f"<{kind}8").tobytes()
     # JSON has no line breaks inside a value

@@ -56,7 +56,7 @@ def as_source(data: TableLike, parameter: str = "X") -> database.Source:
 
 
 def name_columns(data: object, feature_names: object) -> TableLike:
-    """Return a two-dimensional array as a frame with these column names; tables as they are."""
+    """Return a two-dimensional array as a frame with these column names; tables unchanged."""
     if not isinstance(data, np.ndarray) and not hasattr(data, "toarray"):
         if feature_names is not None:
             msg = (
@@ -161,7 +161,7 @@ def encode_column(frame: nw.DataFrame[IntoDataFrame], name: str) -> CodedColumn:
 
 
 MAX_PANDAS_KEYS = 100
-"""Columns by which pandas groups rows; its time grows with the square of their number."""
+"""Maximum number of columns for pandas' group-by, whose time grows with its square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +215,7 @@ class FrameSource:
         weight = nw.lit(1) if counts is None else nw.col(counts)
         usable = weight.is_between(0, database.MAX_TOTAL_PEOPLE)
         if counts is not None:
-            # engines differ in where a null condition leads
+            # engines differ on null conditions
             usable = (usable & (weight == weight.round(0))).fill_null(value=False)
         rows = self.frame.select(
             *[self._key(name, bins, schema[name]) for name in names],
@@ -272,7 +272,7 @@ class FrameSource:
         if name in bins:
             return bin_expression(column, bins[name], may_be_nan=kind.is_float()).alias(name)
         if kind.is_float() and self.frame.implementation.is_pyarrow():
-            column = (column + 0.0).cast(kind)  # pyarrow alone tells the zeros apart
+            column = (column + 0.0).cast(kind)  # pyarrow distinguishes the zeros
         return column.fill_nan(None) if kind.is_float() else column
 
 
@@ -343,5 +343,5 @@ def collect_frame(
 
     if isinstance(frame, nw.DataFrame):
         return frame
-    # polars collects to itself; engines without eager frames of their own to pandas
+    # polars frames stay polars; engines without eager frames collect to pandas
     return frame.collect(backend="polars" if frame.implementation.is_polars() else "pandas")

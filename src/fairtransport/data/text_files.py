@@ -1,6 +1,6 @@
 """CSV and TSV files: dialect, column types and uneven rows.
 
-Every line counts for the type of a column, and detection takes DuckDB longer than counting. Where
+The type of a column depends on every line, and detection takes DuckDB longer than counting. If
 lines repeat, they are counted first and the dialect is detected from the distinct lines.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fairtransport.data.files import Shards
 
 
-# without BOOLEAN: DuckDB would read yes and no, or a column of F alone, as truth values
+# without BOOLEAN: DuckDB would read yes and no, or a column of F alone, as bools
 DETECTION = (
     "sample_size = -1, header = true, "
     "auto_type_candidates = ['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR']"
@@ -61,7 +61,7 @@ SAMPLE_PIECES, PIECE_BYTES = 16, 1 << 16
 DELIMITERS = (",", ";", "\t", "|")
 """Possible delimiters."""
 SPELLINGS = ({"True", "False"}, {"true", "false"}, {"TRUE", "FALSE"})
-"""Spellings of truth values in a column, as in pandas."""
+"""Spellings of bools in a column, as in pandas."""
 WHOLE, NUMBER, TRUTH, TEXT = "whole numbers", "numbers", "truth values", "text"
 DIGITS = re.compile(r"\s*-?\d+\s*", re.ASCII)
 CODE = re.compile(r"\s*(\+|0\d|.*(_|inf))", re.ASCII | re.IGNORECASE)
@@ -130,7 +130,7 @@ def text_relation(database: Database, shards: Shards) -> Relation:
         try:
             relation = _distinct_lines(database, shards.locations, heads)
         except (duckdb.Error, UnicodeDecodeError):
-            relation = None  # reading the files as they are reports the error
+            relation = None  # reading the files unchanged reports the error
         if relation is not None:
             return relation
     try:
@@ -172,9 +172,9 @@ def _reader_of_files(dialect: Dialect, locations: Sequence[str], heads: Sequence
 
 
 def _check_header(dialect: Dialect, head: _Header) -> None:
-    """Check that no column stands twice in a header: DuckDB would give the second another name.
+    """Check that no column is twice in a header: DuckDB would rename the second.
 
-    A quote that is not closed would become part of a name.
+    An unclosed quote would become part of a name.
     """
     for column in dialect.columns:
         if column["name"].startswith('"') and head.line.count(b'"') % 2:
@@ -458,17 +458,17 @@ def parse_value(text: str, kind: str | None, column: str) -> str | bool | float 
 
 
 def are_truth_values(words: Collection[str]) -> bool:
-    """Return whether all words are truth values in one spelling."""
+    """Return whether all words are bools in one spelling."""
     return any(pair.issuperset(words) for pair in SPELLINGS)
 
 
 def truth_value(word: str) -> bool:
-    """Return the truth value that a word spells."""
+    """Return the bool that a word spells."""
     return word.lower() == "true"
 
 
 def parse_truth_values(column: CodedColumn) -> CodedColumn:
-    """Return a column as truth values if its words spell nothing else."""
+    """Return a column as bools if its words spell nothing else."""
     words = column.levels.tolist()
     if not words or not are_truth_values(words):
         return column
@@ -482,7 +482,7 @@ def is_whole(text: str) -> bool:
 
 
 def check_not_rounded(column: str, texts: Iterable[str]) -> None:
-    """Check that floats hold all whole numbers among texts: no two then become one."""
+    """Check that the integers among texts are exact as floats."""
     for text in texts:
         if DIGITS.fullmatch(text) and Decimal(float(text)) != Decimal(text):
             msg = (

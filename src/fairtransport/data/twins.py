@@ -1,4 +1,4 @@
-"""Twins: which combinations of sensitive levels people are compared at, and the points of these."""
+"""Twins: the combinations of sensitive levels that people are compared at, and their points."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ Together: TypeAlias = Mapping[tuple[str, ...], "list[tuple[Value, ...]] | None"]
 """Sets of columns with their combinations; None: those that occur."""
 
 MAX_TWIN_POINTS = 25_000_000
-"""Limit on points with twins. An audit of so many takes some minutes and ten gigabytes."""
+"""Maximum number of points with twins, whose audit takes minutes and ten gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class TwinSet:
     """Sensitive columns that change together, and the combinations that twins take in them.
 
-    ``combinations`` has a row of codes for each; the first ``size`` are those of everybody, the
-    others those of people who have none of these, and who keep their own beside them.
+    ``combinations`` has one row of codes each; the first ``size`` are alternatives of everybody,
+    the others are kept by people who have none of these.
     """
 
     columns: tuple[str, ...]
@@ -54,7 +54,7 @@ class TwinSet:
 
     @property
     def column_set(self) -> ColumnSet:
-        """What a space says of the set."""
+        """The set as stored in a space."""
         return ColumnSet(self.columns, self.is_declared, len(self.combinations) > self.size)
 
 
@@ -133,7 +133,7 @@ def build_sets(
     rows: RowCounts, sensitive: Sequence[str], fixed: Iterable[str], levels: object,
     together: Together, one_hot: Sequence[OneHot],
 ) -> tuple[RowCounts, list[TwinSet]]:  # fmt: skip
-    """Return what each sensitive column, or set of them, changes to; rows with all its levels.
+    """Return rows with all levels, and the alternatives of each sensitive column or set.
 
     ``fixed`` names columns whose levels do not depend on the data.
     """
@@ -190,7 +190,7 @@ def _check_known(
 
 
 def _add_levels(column: CodedColumn, values: Iterable[Value]) -> CodedColumn:
-    """Return a column with the declared levels beside its own, sorted if any is new."""
+    """Return a column with the declared levels added, sorted if any is new."""
     own = column.levels.tolist()
     new = [value for value in values if value is not None and value not in own]
     return column.with_levels(sort_levels([*own, *new])) if new else column
@@ -200,7 +200,7 @@ def _build_set(
     columns: Mapping[str, CodedColumn], names: tuple[str, ...],
     combinations: list[tuple[Value, ...]] | None, *, is_declared: bool,
 ) -> TwinSet:  # fmt: skip
-    """Return a set with its combinations: declared, all levels of one column, or those there."""
+    """Return a set with its combinations: declared, all levels of one column, or observed ones."""
     codes = np.column_stack([columns[name].codes for name in names])
     if combinations is not None:
         places = [{value: code for code, value in enumerate(columns[name].levels.tolist())}
@@ -230,11 +230,11 @@ def add_twins(
 ) -> tuple[RowCounts, BoolArray, IntArray | None, IntArray]:
     """Add to every point its twins, of the same label.
 
-    Return also which ways they came by, and where the points are now.
+    Also return which points the reference has, their origins, and where the old points are now.
 
-    A family is a set of points that agree in all other columns; its people can be each other's
-    twins. Somebody with a level that is no alternative keeps it beside the alternatives, which
-    others must not get: such people have a family of their own, with copies of its points.
+    A family is a set of points that agree in all other columns, and whose people can be each
+    other's twins. People with a level that is no alternative for others keep it beside the
+    alternatives: they form a family of their own, with copies of its points.
     """
     columns = rows.columns
     extra = np.array([np.where(one.own >= one.size, one.own, -1) for one in sets])
@@ -263,7 +263,7 @@ def add_twins(
     for one, number in zip(sets, numbers.T, strict=True):
         for name, codes in zip(one.columns, one.combinations.T, strict=True):
             twin_columns[name] = replace(columns[name], codes=codes[number])
-    # the people stay where they are among their twins; all other twins have count 0
+    # people stay at their points; their other twins have count 0
     inside = np.zeros(len(rows.counts), np.int64)
     for one, size in zip(sets, sizes, strict=True):
         inside = inside * size[origin] + np.minimum(one.own, one.size)
@@ -304,7 +304,7 @@ def check_twins(levels: Iterable[int], profiles: int = 1) -> int:
 
 
 def _check_points(sizes: Sequence[int], families: Sequence[int]) -> None:
-    """Raise if so many families of these sizes have too many points in all."""
+    """Raise if families of these sizes have too many points in total."""
     size = max(sizes)
     total = sum(size * count for size, count in zip(sizes, families, strict=True))
     if total > MAX_TWIN_POINTS:

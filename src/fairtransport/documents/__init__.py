@@ -1,1 +1,1 @@
-"""What audits, comparisons and families say: frozen dataclasses that are the JSON."""
+"""Documents of audits, comparisons and families: frozen dataclasses, written as JSON."""

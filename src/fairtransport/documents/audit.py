@@ -1,4 +1,4 @@
-"""AuditSummary: everything an audit says, as one frozen document, which is also the JSON."""
+"""AuditSummary: the whole audit as one frozen document, also written as JSON."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ WHY_STOPPED = {
     "budget": "the limit of questions was reached",
     "everybody": "everybody had been asked about",
 }
-"""Why the asking stopped, and in words: at a verdict, out of questions, or out of people."""
+"""Why queries stopped, with its words: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
-"""What the verdict can be on."""
+"""The figures that a verdict can be on."""
 SCOPES = ("twins", "reference", "observed", "counterparts")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic", "approximate")
+"""The guarantees of bounds."""
 ABOUT_WORDS = {
     "population": "the population of cases that these were drawn from",
     "these": "these cases only",
 }
-"""What a bound is about, in words."""
-"""What bounds can promise."""
+"""What a bound is about, as text."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class AttributablePart:
 
 
 class JudgedFigures(NamedTuple):
-    """The figures that a verdict is on: of the statistic, or of its attributable part."""
+    """The figures of a verdict: of the statistic, or of its attributable part."""
 
     value: float
     interval: Limits
@@ -124,12 +124,12 @@ class JudgedFigures(NamedTuple):
 
 
 def is_part_judged(judge: str, target_scope: str, same_group: float, *, has_rates: bool) -> bool:
-    """Return whether a verdict is on the attributable part, and that is not all there is.
+    """Return whether a verdict is on the attributable part, and that differs from the whole.
 
     Notes
     -----
-    All of R needs sensitive features to change, and so does all of the statistic where people are
-    swapped with their own twins or counterparts alone.
+    All of R needs sensitive features to change, and so does the statistic if people are swapped
+    with their own twins or counterparts only.
     """
     is_whole = target_scope in {"twins", "counterparts"} and same_group == 0
     return judge == "attributable" and not has_rates and not is_whole
@@ -137,9 +137,9 @@ def is_part_judged(judge: str, target_scope: str, same_group: float, *, has_rate
 
 @dataclass(frozen=True, kw_only=True)
 class ControlsFound:
-    """Sensitive edits beside edits that should not matter, for the same people.
+    """Sensitive edits compared with edits that should not matter, for the same people.
 
-    An edit changes one column, and its shift is what it adds to a person's loss.
+    An edit changes one column, and its shift is the increase of a person's loss.
     """
 
     columns: Annotated[tuple[str, ...], Doc("The control columns.")]
@@ -172,7 +172,7 @@ class ControlsFound:
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureRate:
-    """R of one sensitive feature, the others held fixed."""
+    """R of one sensitive feature, with the others held fixed."""
 
     feature: Annotated[str, Doc("The sensitive feature.")]
     value: Annotated[float, Doc("The cross-fitted estimate.")]
@@ -192,9 +192,9 @@ class FeatureRate:
 
 @dataclass(frozen=True, kw_only=True)
 class RatesFound:
-    """R: how much the mean loss rises if all are treated as the worst-treated group among alikes.
+    """R: how much the mean loss rises if all are treated like the worst group among similar people.
 
-    It is no proof that a sensitive feature is used, and there is no upper bound.
+    It does not prove that a sensitive feature is used, and has no upper bound.
     """
 
     groups: Annotated[
@@ -260,7 +260,7 @@ class MethodLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class CounterpartPair:
-    """A person beside a counterpart."""
+    """A person and a counterpart."""
 
     profile: Annotated[Profile, Doc("The person.")]
     changes: Annotated[Profile, Doc("What the counterpart has instead.")]
@@ -269,7 +269,7 @@ class CounterpartPair:
 
 @dataclass(frozen=True, kw_only=True)
 class ToldCounterparts:
-    """How well a classifier tells counterparts from people of the group they are moved to."""
+    """How well a classifier distinguishes counterparts from people of their new group."""
 
     feature: Annotated[str, Doc("The sensitive feature.")]
     group: Annotated[Value, Doc("The group.")]
@@ -280,7 +280,7 @@ class ToldCounterparts:
 
 @dataclass(frozen=True, kw_only=True)
 class CounterpartsFound:
-    """Which columns depend on the group, which moved, and what counterparts look like."""
+    """The columns that depend on the group, those that were moved, and examples of counterparts."""
 
     held_out: Annotated[int, Doc("The people that the gate and the maps were fitted on.")]
     legitimate: Annotated[tuple[str, ...], Doc("Columns that may rightly count; they stay.")]
@@ -301,10 +301,10 @@ class CounterpartsFound:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """Rates and group metrics by sensitive features; what cannot be told is null.
+    """Rates and group metrics by sensitive features; undefined values are null.
 
     With a favourable label the signed differences are those of all others minus the reference
-    group. A document that is shared has coarse numbers, or no comparison.
+    group. A shared document has coarse numbers, or no comparison.
     """
 
     features: Annotated[
@@ -342,7 +342,7 @@ class GroupComparison:
 
 @dataclass(frozen=True)
 class CostRule:
-    """What a change of one column costs, in words."""
+    """The cost of a change of one column, as text."""
 
     column: Annotated[str, Doc("The column.")]
     change: Annotated[str, Doc("The change.")]
@@ -351,7 +351,7 @@ class CostRule:
 
 @dataclass(frozen=True)
 class FeatureRole:
-    """The statistic when a sensitive feature may not change."""
+    """The statistic with a sensitive feature held fixed."""
 
     feature: Annotated[str, Doc("The sensitive feature that may not change.")]
     statistic: Annotated[float, Doc("The statistic then.")]
@@ -380,9 +380,9 @@ class LawBin:
 
 @dataclass(frozen=True)
 class Law:
-    """What the statistic could be in other samples, for a picture.
+    """The sampling distribution of the statistic, for a chart.
 
-    It is around the estimate; the bounds do not use it.
+    It is centred at the estimate; the bounds do not use it.
     """
 
     method: Annotated[str, Doc("How it was made.")]
@@ -391,7 +391,7 @@ class Law:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionsAsked:
-    """How the model was asked, beyond once about everybody."""
+    """How the model was queried."""
 
     repeated: Annotated[int, Doc("How many questions were asked a second time.")]
     differed: Annotated[int, Doc("How many of these got another answer.")]
@@ -422,8 +422,8 @@ class QuestionsAsked:
 class Provenance:
     """How the audit was done.
 
-    A document that is shared has neither seed nor fingerprint, so that nobody can try guesses of
-    the data.
+    A shared document has neither seed nor fingerprint, against which guesses of the data could be
+    checked.
     """
 
     version: Annotated[str, Doc("The version of fairtransport.")]
@@ -474,7 +474,7 @@ class SampledUnits:
 
     @classmethod
     def of(cls, units: Units | None) -> SampledUnits | None:
-        """Return the units of a sample as a document has them."""
+        """Return the units of a sample for a document."""
         if units is None:
             return None
         return cls(
@@ -495,18 +495,18 @@ class SampledUnits:
 
     @property
     def sampled(self) -> str:
-        """The independent units that bounds are about, and what they take as given."""
+        """The independent units that bounds are about, and what they are conditional on."""
         how = "independent" if self.has_clusters else "independently drawn"
         return f"{how} {self.name}{self.given}"
 
     @property
     def name(self) -> str:
-        """What a unit is called, for "100 of them"."""
+        """Name of the units, as in "100 people"."""
         return f"units of {self.column}" if self.has_clusters else "people"
 
     @property
     def given(self) -> str:
-        """What a statement takes as it is; "" if the limit was declared."""
+        """What statements are conditional on; empty if the limit was declared."""
         if self.limit is not None:
             return ""
         return ", given these sizes" if self.has_clusters else ", given these weights"
@@ -533,13 +533,13 @@ class SampledUnits:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditSummary(Document):
-    """Everything an audit says. An infinite number is null.
+    """The whole audit. Infinite numbers are null.
 
-    The fields are those of the published JSON schema, each described where it stands. ``moved``
-    people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document that is
-    shared every number that depends on the counts is rounded; ``suppression`` tells how much. A
-    field with a default is a detail: no screen needs it, and no shared document has it unless
-    `fairtransport.audits.redaction` says in which form.
+    The fields are those of the published JSON schema. ``moved`` people are in ``moves_found``
+    moves, of which ``moves`` are the largest. In a shared document every number that depends on the
+    counts is rounded, as described by ``suppression``. A field with a default is a detail: no
+    screen needs it, and no shared document has it unless `fairtransport.audits.redaction` defines
+    its form.
     """
 
     DEFAULT_TITLE: ClassVar[str] = "Audit for individual bias"
@@ -787,7 +787,7 @@ class AuditSummary(Document):
 
     @property
     def is_about_part(self) -> bool:
-        """Whether the verdict is on the attributable part, and that is not all there is."""
+        """Whether the verdict is on the attributable part, and that differs from the whole."""
         return is_part_judged(
             self.judge, self.target_scope, self.attributable.same_group,
             has_rates=self.rates is not None,
@@ -795,7 +795,7 @@ class AuditSummary(Document):
 
     @property
     def judged(self) -> JudgedFigures:
-        """The figures that the verdict is on, where it is not on R."""
+        """The figures that the verdict is on, unless it is on R."""
         if self.is_about_part:
             part = self.attributable
             return JudgedFigures(
@@ -812,7 +812,7 @@ class AuditSummary(Document):
 
     @property
     def guarantee_words(self) -> str:
-        """What the bounds promise and, of random answers, what they are about."""
+        """The guarantee of the bounds and, for random answers, what they are about."""
         has_draws = self.questions is not None and self.questions.draws is not None
         if has_draws or self.is_about_these:
             return f"{self.guarantee}, about {ABOUT_WORDS[self.about]}"
@@ -820,7 +820,7 @@ class AuditSummary(Document):
 
     @property
     def _figures(self) -> list[tuple[str, str]]:
-        """The numbers of a printed document, those first that the verdict is on."""
+        """The numbers of a printed document, beginning with those of the verdict."""
         if self.rates is not None:
             value = "" if self.rates.value is None else f"{self.rates.value:.4f}, "
             return [("R", f"{value}at least {self.rates.lower_bound:.4f}"),
@@ -836,13 +836,13 @@ class AuditSummary(Document):
 
     @property
     def _moved_words(self) -> str:
-        """How many people are moved; only their share where they count by weight."""
+        """The number of people moved; only their share if people have weights."""
         if self.units is None or self.units.counts_people_once:
             return f"{self.moved:g} of them moved"
         return f"{100 * self.moved / self.n:.1f} % of them moved (weighted)"
 
     def without_details(self) -> AuditSummary:
-        """Return the document without every field that can be left out, as defaults say."""
+        """Return the document without its optional fields."""
         defaults = {field.name: field.default for field in fields(self)}
         left_out = {name: value for name, value in defaults.items() if value is not MISSING}
         return replace(self, **left_out)
@@ -864,7 +864,7 @@ class AuditSummary(Document):
 
     @property
     def package_version(self) -> str:
-        """The version of fairtransport that made the document."""
+        """The version of fairtransport that created the document."""
         return self.provenance.version
 
 

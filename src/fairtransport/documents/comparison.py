@@ -1,4 +1,4 @@
-"""ComparisonSummary: everything a comparison of models says, as one frozen document."""
+"""ComparisonSummary: the whole comparison of models as one frozen document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPARISON_SCHEMA = "fairtransport-comparison/1"
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """One of the models: what its own audit found."""
+    """The results of one model's audit."""
 
     name: Annotated[str, Doc("The name that it was given.")]
     model: Annotated[str, Doc("The model, in words.")]
@@ -39,7 +39,7 @@ class ComparedModel:
 
 @dataclass(frozen=True)
 class Difference:
-    """What one model's statistic has over another's."""
+    """The difference between the statistics of two models."""
 
     first: Annotated[str, Doc("The model that is compared with.")]
     second: Annotated[str, Doc("The model that is judged.")]
@@ -69,7 +69,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class TreatedGroup:
-    """A group of people and what swaps would cost it under the first and the last model."""
+    """A group of people, and the cost of swaps for it under the first and the last model."""
 
     group: Annotated[Profile, Doc("The sensitive group.")]
     people: Annotated[int, Doc("How many there are.")]
@@ -92,7 +92,7 @@ class TreatedProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonSummary(Document):
-    """Everything a comparison of models on one sample says. An infinite number is null."""
+    """The whole comparison of models on one sample. Infinite numbers are null."""
 
     DEFAULT_TITLE: ClassVar[str] = "Models compared for individual bias"
 
@@ -134,7 +134,7 @@ class ComparisonSummary(Document):
 
     @property
     def package_version(self) -> str:
-        """The version of fairtransport that made the document."""
+        """The version of fairtransport that created the document."""
         return self.provenance.version
 
 

@@ -1,4 +1,4 @@
-"""FamilySummary: everything several audits say together, as one frozen document."""
+"""FamilySummary: several audits together as one frozen document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAMILY_SCHEMA = "fairtransport-family/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """One audit of a family: its numbers, and its verdict among the others."""
+    """One audit of a family: its numbers, and its joint verdict."""
 
     name: Annotated[str, Doc("What the audit is called.")]
     model: Annotated[str, Doc("The model, in words.")]
@@ -51,7 +51,7 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class FamilySummary(Document):
-    """Everything that several audits say together. An infinite number is null."""
+    """Several audits together. Infinite numbers are null."""
 
     DEFAULT_TITLE: ClassVar[str] = "Audits for individual bias"
 
@@ -75,13 +75,13 @@ class FamilySummary(Document):
 
     @property
     def guarantee(self) -> str:
-        """What all verdicts together promise."""
+        """The joint guarantee of all verdicts."""
         exact = all(one.guarantee == GUARANTEES[0] for one in self.members)
         return GUARANTEES[0] if exact else GUARANTEES[1]
 
     @property
     def package_version(self) -> str:
-        """The version of fairtransport that made the document."""
+        """The version of fairtransport that created the document."""
         return self.version
 
 

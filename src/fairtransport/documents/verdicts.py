@@ -1,4 +1,4 @@
-"""The verdicts: one row for each, read by every document, report, screen and exit code."""
+"""The verdicts: one row each, used by every document, report, screen and exit code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NOT_CERTIFIED_EXIT = 4
-"""The exit code that counts only where the command line asks for a certificate."""
+"""Exit code that is used only if the command line requires a certificate."""
 
 
 FailOn: TypeAlias = Literal["rejected", "not-certified", "never"]
-"""Which verdicts fail a pipeline or a test: of the command line, of pytest and of JUnit's files."""
+"""Which verdicts fail, on the command line, in pytest and in JUnit files."""
 FAIL_ON: tuple[str, ...] = get_args(FailOn)
 
 
@@ -22,9 +22,9 @@ class VerdictRow:
     """How one verdict is written, drawn, ranked and returned to a shell."""
 
     value: str | None
-    """The value in documents; None where no δ was given."""
+    """The value in documents; None without δ."""
     title: str
-    """The heading on every surface."""
+    """The heading in all outputs."""
     formal: str
     """The verdict on δ-fairness, as a statistician writes it."""
     phrase: str
@@ -36,25 +36,25 @@ class VerdictRow:
     decides: bool = False
     """Whether it decides on δ-fairness, with the confidence of the audit."""
     evidence: str = "{bounds}"
-    """What it rests on, the end of its sentence; ``evidence_words`` of the report fills it in."""
+    """The evidence, at the end of its sentence; ``evidence_words`` of the report fills it in."""
     figures: tuple[str, ...] = ("lower", "upper")
-    """The figures that stand beside it on a line."""
+    """The figures beside it on a line."""
     mark: str
     colour: str
     """The colour in a terminal."""
     line_colour: str = "#7f8c9b"
-    """The colour of the line beside a notebook's fragment."""
+    """The colour of the line beside a fragment in a notebook."""
     page_colours: tuple[str, str] | None = None
     """Accent and tint of a page; None: those of the style sheet."""
     dark_colours: tuple[str, str] | None = None
     """The same on a dark page."""
     rank: int
-    """The place among the verdicts of a family: 0 asks for most attention."""
+    """The rank among the verdicts of a family: 0 needs most attention."""
     exit_code: int
     exit_meaning: str = ""
-    """What the exit code means; empty where it means another verdict too, or none."""
+    """Meaning of the exit code; empty if there is none, or another verdict has it, too."""
     glyph: tuple[int | None, int, int] | None = None
-    """Where a page draws the limit and the ends of the interval, of 40; None: no interval."""
+    """Positions of the limit and of the interval's ends in a drawing, of 40; None: no interval."""
 
     @property
     def css_class(self) -> str:
@@ -162,11 +162,11 @@ COMPARISON_VERDICTS = {
     "undecided": "inconclusive",
     "not-applicable": "not-applicable",
 }
-"""The verdicts on two models, each with the verdict on one that it looks like."""
+"""The verdicts on two models, each with the verdict on one model that has its style."""
 
 
 def exit_code(verdict: str | None, fail_on: str | None) -> int:
-    """Return the exit code of a verdict, 0 where it passes; without one (no δ) nothing fails."""
+    """Return the exit code of a verdict; 0 if it passes or there is none, without δ."""
     if fail_on == "never" or verdict is None:
         return 0
     code = VERDICTS[verdict].exit_code
@@ -174,15 +174,15 @@ def exit_code(verdict: str | None, fail_on: str | None) -> int:
 
 
 def comparison_row(verdict: str) -> VerdictRow:
-    """Return the row whose mark and colours a verdict on two models has."""
+    """Return the row with the mark and colours of a verdict on two models."""
     return VERDICTS[COMPARISON_VERDICTS[verdict]]
 
 
 def worst_row(verdicts: Iterable[str | None]) -> VerdictRow:
-    """Return the row of the verdict that asks for most attention."""
+    """Return the row of the verdict that needs most attention."""
     return min((VERDICTS[verdict] for verdict in verdicts), key=lambda row: row.rank)
 
 
 def verdict_cell(verdict: str | None) -> str:
-    """Return a verdict as a table's cell has it, with its mark."""
+    """Return a verdict with its mark, for a table's cell."""
     return f"{VERDICTS[verdict].mark} {VERDICTS[verdict].phrase}"

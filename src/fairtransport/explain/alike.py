@@ -1,4 +1,4 @@
-"""Rates among people alike: what each group gets beside a reference group in the same strata."""
+"""Rates among similar people: each group compared with a reference group in the same strata."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 DECISION, OTHER_DECISION, ERROR, PREDICTION, LOSS = MEASURES = (
     "decision", "other-decision", "error", "prediction", "loss",
 )  # fmt: skip
-"""What is averaged: a decision, any decision but one, errors, numbers, or losses."""
+"""What a measure averages: a decision, any decision but one, errors, numbers, or losses."""
 MAX_COMPARED_GROUPS = 50
-"""Groups of a comparison, the largest; a column with more is hardly a group of people."""
+"""Maximum number of groups in a comparison, the largest ones."""
 MIN_COMPARED_PEOPLE = 20
-"""Groups of which fewer people can be compared come last, whatever their rates are."""
+"""Groups with fewer comparable people come last, whatever their rates."""
 MAX_SHARED_STEP = 0.1
-"""Rates that would have to be rounded more are left out of shared documents."""
+"""Rates that need coarser rounding are left out of shared documents."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupBesideReference:
-    """The rate of a group, and that of the reference group among people alike.
+    """The rate of a group, and that of the reference group among similar people.
 
     Both are over the strata that have people of both. The reference rate is directly
     standardised: its rate in each stratum, weighted by the group's people there.
@@ -57,7 +57,7 @@ class GroupBesideReference:
 
 @dataclass(frozen=True, kw_only=True)
 class RatesAmongAlike:
-    """What the groups of one sensitive feature, or of several together, get among people alike.
+    """Rates of the groups of one sensitive feature, or of several, among similar people.
 
     Rates describe the audited people and have no interval; R has a bound.
     """
@@ -102,7 +102,7 @@ class RatesAmongAlike:
 
 @dataclass(frozen=True)
 class Measure:
-    """What is averaged over people: values at the points, what they are, whether more is worse."""
+    """A measure to average over people: values at the points, their kind, whether more is worse."""
 
     kind: str
     values: FloatArray
@@ -111,7 +111,7 @@ class Measure:
 
     @property
     def width(self) -> float:
-        """By how much one person can change the sum."""
+        """How much one person can change the sum."""
         return float(np.ptp(self.values)) or 1.0
 
 
@@ -119,12 +119,12 @@ def rates_among_alike(
     space: SampleSpace, blocks: IntArray, features: Sequence[str], fixed_features: Sequence[str],
     measure: Measure, *, alike: Sequence[str], at_least: int = 0,
 ) -> RatesAmongAlike | None:  # fmt: skip
-    """Return the rates of the groups of some features; None where no two can be compared.
+    """Return the rates of the groups of some features; None if no two can be compared.
 
-    A stratum is a block cut by the features that are held fixed. With ``at_least``, cells of fewer
-    people are left out, numbers of people are rounded, and a rate is rounded to a step that leaves
-    room for so many people: one person of the reference weighs n_g(s) / (N_g · n_r(s)), which in
-    a stratum with few of the reference is more than 1 / N.
+    A stratum is a block split by the features that are held fixed. With ``at_least``, cells of
+    fewer people are left out, numbers of people are rounded, and a rate is rounded to a step that
+    hides this many people: one person of the reference weighs n_g(s) / (N_g · n_r(s)), which is
+    more than 1 / N in a stratum with few of the reference.
     """
     there = space.observed
 
@@ -163,7 +163,7 @@ def rates_among_alike(
 
 
 def _worst(rates: RatesAmongAlike) -> Profile | None:
-    """Return the group with the higher rate in the first comparison; None where rates are equal."""
+    """Return the group with the higher rate in the first comparison; None if rates are equal."""
     first = rates.groups[0]
     if first.difference == 0:
         return None
@@ -172,7 +172,7 @@ def _worst(rates: RatesAmongAlike) -> Profile | None:
 
 @dataclass(frozen=True)
 class _Row:
-    """A group beside the reference, and the largest weight of one person in its two rates."""
+    """A group compared with the reference, and one person's largest weight in the two rates."""
 
     group: int
     people: int
@@ -182,14 +182,14 @@ class _Row:
     weight: float
 
     def rank(self) -> tuple[bool, float, int]:
-        """Return what groups are ordered by."""
+        """Return the sort key of groups."""
         few = min(self.people, self.reference_people) < MIN_COMPARED_PEOPLE
         return few, -abs(self.rate - self.reference_rate), self.group
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """People and sums of values by stratum and group, those that occur."""
+    """People and sums of values by stratum and group, without empty cells."""
 
     stratum: IntArray
     group: IntArray
@@ -200,7 +200,7 @@ class _Cells:
     def count(
         cls, strata: IntArray, group: IntArray, counts: IntArray, values: FloatArray, at_least: int
     ) -> _Cells:
-        """Return the cells of at least so many people."""
+        """Return the cells of at least ``at_least`` people."""
         cell = number_rows([strata, group])
         first = np.unique(cell, return_index=True)[1]
         people = np.bincount(cell, counts).astype(np.float64)
@@ -209,7 +209,7 @@ class _Cells:
         return cls(strata[first][rows], group[first][rows], people[rows], sums[rows])
 
     def comparable(self, at_least: int) -> int:
-        """Return how many people are in strata with at least two groups, rounded if shared."""
+        """Return the number of people in strata with at least two groups, rounded if shared."""
         shared = np.bincount(self.stratum)[self.stratum] > 1 if len(self.stratum) else slice(0)
         people = self.people[shared]
         if at_least:
@@ -243,7 +243,7 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Coarse:
-    """How rows are rounded in a shared document."""
+    """Rounding of rows in a shared document."""
 
     at_least: int
     width: float
@@ -263,6 +263,6 @@ class _Coarse:
         ]  # fmt: skip
 
     def _people(self, number: int) -> int:
-        """Return a number of people, rounded to twice the multiples, as totals are."""
+        """Return a number of people, rounded to twice the multiples, like totals."""
         step = 2 * self.at_least
         return round(number / step) * step

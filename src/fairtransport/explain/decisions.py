@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", np.int64, np.float64)
 SCOPES = ("declared levels", "levels seen", "these counterparts")
-"""What an interval covers: all levels there are, those in the data, or counterparts as fitted."""
+"""Scope of an interval: all possible levels, those in the data, or counterparts as fitted."""
 MAX_LISTED_GROUPS = 200
-"""Groups of a table; those with most changed decisions are listed."""
+"""Maximum number of groups in a table, those with most changed decisions."""
 BOTH_WAYS = 2
-"""The number of changes between two decisions: a row of them is all of one effect."""
+"""Number of changes between two decisions, each with a single effect."""
 MAX_LABEL_PAIRS = 20
-"""Pairs of decisions that are counted; the most frequent are listed."""
+"""Maximum number of pairs of decisions that are listed, the most frequent ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,18 +184,18 @@ class Decisions:
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """What the answers at all points mean: codes of decisions, and how good they are.
+    """Meaning of the answers at all points: codes of decisions, and how good they are.
 
     Attributes
     ----------
     labels
-        The decisions by their codes; empty where scores or numbers are predicted.
+        The decisions by their codes; empty for scores and numbers.
     codes
-        (K,) code of each point's decision; numbers that differ have different codes.
+        (K,) code of each point's decision; different numbers have different codes.
     ranks
-        (K,) how good each decision is for a person; None if that is not known.
+        (K,) how good each decision is for a person; None if unknown.
     numbers
-        (K,) score or number where there is no label.
+        (K,) score or number if there is no label.
     number_of
         The label whose score ``numbers`` are.
     favourable
@@ -211,7 +211,7 @@ class DecisionRule:
 
 
 class _Effects(NamedTuple):
-    """Of each point, whether some alternative is decided otherwise, better or worse, how far."""
+    """For each point, whether an alternative is decided otherwise, better or worse, and how far."""
 
     changed: BoolArray
     worse_off: BoolArray | None = None
@@ -220,7 +220,7 @@ class _Effects(NamedTuple):
     falls: FloatArray | None = None
 
     def inside(self, members: BoolArray) -> _Effects:
-        """Return the effects at some points alone."""
+        """Return the effects at some points only."""
         return _Effects(*(None if one is None else one * members for one in self))  # type: ignore[arg-type]
 
 
@@ -239,7 +239,7 @@ def rule_of_labels(predictions: Values, favourable: Sequence[Value] = ()) -> Dec
 
 
 def _encode(predictions: Values) -> tuple[list[Value], IntArray]:
-    """Return the distinct labels in an order of their own, and each point's code."""
+    """Return the distinct labels, sorted, and each point's code."""
     if predictions.dtype.kind in "biuU":
         levels, codes = np.unique(predictions, return_inverse=True)
         return levels.tolist(), codes.reshape(-1).astype(np.int64)
@@ -251,7 +251,7 @@ def _encode(predictions: Values) -> tuple[list[Value], IntArray]:
 
 
 def rule_of_numbers(numbers: FloatArray, number_of: Value = None) -> DecisionRule:
-    """Return the rule of scores or numbers, which differ or do not."""
+    """Return the rule of scores or numbers, which can only be equal or not."""
     codes = np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return DecisionRule((), codes, numbers=numbers, number_of=number_of)
 
@@ -263,10 +263,10 @@ def find_decisions(
 ) -> Decisions:  # fmt: skip
     """Count the people whose decision changes with their sensitive features.
 
-    Each person of an independent sample is changed, worse off or better off whatever the others
-    are, so that the number of them is binomial and Clopper–Pearson intervals are exact.
-    ``find_interval`` makes another interval of a number of successes, n and α. People of clusters
-    or with weights are bet on, as for the statistic.
+    In an independent sample, a person is changed, worse off or better off independently of the
+    others, so that their number is binomial and Clopper–Pearson intervals are exact.
+    ``find_interval`` computes another interval from a number of successes, n and α. People of
+    clusters or with weights are bet on, as for the statistic.
     """
     families, units = space.families, space.units
     effects = _find_effects(families, rule)
@@ -318,7 +318,7 @@ def _find_effects(groups: IntArray, rule: DecisionRule) -> _Effects:
 
 
 def _extremes(groups: IntArray, values: NDArray[Number]) -> tuple[NDArray[Number], NDArray[Number]]:
-    """Return the least and the largest value of each point's group."""
+    """Return the smallest and the largest value of each point's group."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     ordered = values[order]
@@ -330,7 +330,7 @@ def _extremes(groups: IntArray, values: NDArray[Number]) -> tuple[NDArray[Number
 
 
 def _received_sets(space: SampleSpace) -> Sequence[ColumnSet]:
-    """Return the sets of sensitive columns that the model receives; all where it receives none."""
+    """Return the sets of sensitive columns that the model receives; all if it receives none."""
     received = [one for one in space.column_sets if set(one.columns) & set(space.features)]
     return received if received and space.family is None else space.column_sets
 
@@ -345,7 +345,7 @@ def _alone(space: SampleSpace, rule: DecisionRule) -> Iterator[tuple[tuple[str, 
 def _only_together(
     space: SampleSpace, rule: DecisionRule, effects: _Effects, count: _Counter
 ) -> DecisionCounts | None:
-    """Count people whose decision changes with several features and with none alone."""
+    """Count people whose decision changes with several features but with none alone."""
     if len(_received_sets(space)) == 1:
         return None
     changed, worse, better = effects[:3]
@@ -428,7 +428,7 @@ class _Counter:
         self, names: Sequence[str], groups: IntArray, effects: _Effects,
         inside: BoolArray | None = None,
     ) -> Iterator[DecisionCounts]:  # fmt: skip
-        """Yield the counts of each group in which there is somebody."""
+        """Yield the counts of each group with people."""
         counts = self.space.counts if inside is None else np.where(inside, self.space.counts, 0)
         people = np.bincount(groups, counts)
         changed, worse, better, rises, falls = (
@@ -459,7 +459,7 @@ def _most_changed(rows: Iterator[DecisionCounts]) -> tuple[DecisionCounts, ...]:
 
 
 def _random_share(space: SampleSpace, families: IntArray, rule: DecisionRule) -> float:
-    """Return the mean share of a person's alternatives that are decided otherwise."""
+    """Return the mean share of a person's alternatives with another decision."""
     sizes = np.bincount(families)[families]
     pairs = number_rows([families, rule.codes])
     same = np.bincount(pairs)[pairs]
@@ -470,13 +470,13 @@ def _random_share(space: SampleSpace, families: IntArray, rule: DecisionRule) ->
 def _list_changes(
     families: IntArray, rule: DecisionRule, count: _Counter
 ) -> Iterator[DecisionChange]:
-    """Yield how many people get one decision and would get another, most people first."""
+    """Yield the number of people who get one decision and would get another, most people first."""
     rows = []
     for alternative, label in enumerate(rule.labels):
         there = np.bincount(families, rule.codes == alternative)[families] > 0
         for decision, other in enumerate(rule.labels):
             share = count.share(there & (rule.codes == decision))
-            # of two decisions both ways are told, also that there is nobody
+            # of two decisions both directions are shown, also without people
             if decision != alternative and (share.people or len(rule.labels) == BOTH_WAYS):
                 rows.append(DecisionChange(decision=other, alternative=label, count=share))
     rows.sort(key=lambda row: -row.count.people)
@@ -504,7 +504,7 @@ def _list_cases(
     people = np.bincount(profile, space.counts)[profile]
     changed = np.bincount(profile, space.counts * effects.changed)[profile].astype(np.int64)
     affected = np.flatnonzero(effects.changed & space.observed)
-    # the decision is the same whatever the true label: one point stands for the profile
+    # the decision does not depend on the true label, so one point represents the profile
     affected = affected[np.unique(profile[affected], return_index=True)[1]]
     worse = np.zeros(space.size, bool) if effects.worse_off is None else effects.worse_off
     ranked = affected[np.lexsort((affected, -changed[affected], ~worse[affected]))][:limit]
@@ -517,7 +517,7 @@ def _list_cases(
         codes = np.array([space.columns[name].codes[suitable] for name in columns])
         own = np.array([space.columns[name].codes[point] for name in columns])
         differ = (codes != own[:, None]).sum(axis=0)
-        # fewest changes, then alternatives that somebody is like, then the order of the points
+        # fewest changes, then alternatives that occur, then the order of the points
         place = int(np.lexsort((suitable, -people[suitable], differ))[0])
         best = int(suitable[place])
         names = [name for name, differs in zip(columns, codes[:, place] != own, strict=True)
@@ -535,7 +535,7 @@ def _list_cases(
 
 
 def _count_labels(space: SampleSpace, profiles: Profiles, points: IntArray) -> dict[str, int]:
-    """Return how many people at some points have each true label."""
+    """Return the number of people at some points by true label."""
     if space.label is None:
         return {}
     counts: dict[str, int] = {}
@@ -556,7 +556,7 @@ def _members_of(families: IntArray, points: IntArray) -> Mapping[int, IntArray]:
 def _suitable(
     rule: DecisionRule, effects: _Effects, point: int, family: IntArray
 ) -> tuple[str, IntArray]:
-    """Return how a point is affected, and the alternatives that show it."""
+    """Return the effect on a point, and the alternatives that show it."""
     if rule.ranks is not None:
         if effects.worse_off is not None and effects.worse_off[point]:
             return "worse off", family[rule.ranks[family] > rule.ranks[point]]
@@ -566,7 +566,7 @@ def _suitable(
 
 
 def _decision(rule: DecisionRule, point: int) -> Prediction:
-    """Return the decision at a point as a document has it."""
+    """Return the decision at a point for a document."""
     if rule.numbers is not None:
         return get_prediction(rule.numbers, point)
     return rule.labels[int(rule.codes[point])]

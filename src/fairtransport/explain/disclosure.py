@@ -1,4 +1,4 @@
-"""Rounding and suppression: what keeps shared documents from telling of few people."""
+"""Rounding and suppression, so that shared documents do not disclose few people."""
 
 from __future__ import annotations
 
@@ -24,31 +24,32 @@ if TYPE_CHECKING:
 
 NICE = (1, 2, 5)
 NOISE = 9
-"""Decimals of a number of steps; what is behind them is the noise of arithmetic."""
-TOLD = 3
-"""The statistic is told with both ends of its interval: three roundings of about one number."""
+"""Decimals of a number of steps; further ones are rounding errors."""
+ROUNDINGS = 3
+"""The statistic and both ends of its interval are published: three roundings of one number."""
 MAX_HIDDEN = 4
-"""So many times the limit are few people in all, whom the largest point of an audit takes in."""
+"""People at small points are few in total up to this multiple of the limit; they are then counted
+at the largest point."""
 MAX_FULL_CELLS = 8
-"""So many small cells, or fewer, are too full for a document once more people are in them."""
+"""Up to this number of small cells, more people would make them too full for a document."""
 MOVED_BOUND = 6
-"""So many times the limit's share a bound moves at most when so many people are exchanged: near 1 a
-Clopper–Pearson bound moves by 1.4 times the share of the people."""
+"""Maximum shift of a bound, as a multiple of k/n, when ``MAX_HIDDEN`` · k people are exchanged:
+near 1 a Clopper–Pearson bound shifts by 1.4 times the share of the people."""
 PVALUES = (0.001, 0.01)
-"""A p-value is told as the next of these, as the level, or as 1."""
+"""A p-value is rounded up to one of these, the level, or 1."""
 SMALLEST_GAP = 1e-12
-"""Differences that are noise are told as this one, for noise depends on every count."""
+"""Published instead of smaller differences, which are noise that depends on every count."""
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How coarse the numbers of a shared document are.
+    """The rounding of the numbers in a shared document.
 
-    A mean over n people of a loss of range R changes by at most kR/n when k people are
-    exchanged for others, so a mean that is rounded to a step of at least kR/n leaves room
-    for k people, as a number of people does that is rounded to multiples of k. Several
-    numbers that are rounded at places of their own and rise and fall together tell as much
-    as one with a finer step: with three of them the step is three times as large.
+    A mean over n people of a loss of range R changes by at most kR/n when k people are exchanged
+    for others, so a mean rounded to a step of at least kR/n hides k people, like a number of people
+    rounded to multiples of k. Several numbers that are rounded separately and rise and fall
+    together disclose as much as one with a finer step: with three of them the step is three times
+    as large.
     """
 
     at_least: int
@@ -57,7 +58,7 @@ class Rounding:
     @classmethod
     def of_mean(cls, at_least: int, n: float, width: float = 1.0) -> Rounding:
         """Return the rounding of means over n people of a loss of a given range."""
-        return cls(at_least, nice_step(TOLD * at_least * width / n))
+        return cls(at_least, nice_step(ROUNDINGS * at_least * width / n))
 
     def nearest(self, mean: float) -> float:
         """Return a mean loss, rounded."""
@@ -76,17 +77,16 @@ class Rounding:
         return np.asarray(np.round(np.asarray(numbers) / self.at_least) * self.at_least)
 
     def total(self, counts: FloatArray | IntArray) -> float:
-        """Return how many people several cells have together, rounded; 0 where they are few.
+        """Return the total of people in several cells, rounded; 0 if they are few.
 
-        It is rounded to twice the multiples, so that what is left when one number of people
-        is taken off another is no finer than they are. Cells of few people have no more than
-        k − 1 each: a total that they could hardly have would tell them all, and is not told.
+        It is rounded to twice the multiples, so that differences of numbers of people are no finer
+        than these. Cells of few people have at most k − 1 each: a total close to the maximum would
+        disclose them all, so it is capped.
         """
         step, people = 2 * self.at_least, counts.sum()
         total = float(np.round(people / step) * step)
         if (counts < self.at_least).all():
-            # a total near the most that so many small cells can hold would tell that each is at its
-            # limit
+            # a total near the maximum of the small cells would disclose that each is at its limit
             room = (counts > 0).sum() * (self.at_least - 1) - self.at_least
             total = min(total, float(room // step * step))
         return max(0.0, total)
@@ -127,16 +127,16 @@ def nice_step(least: float) -> float:
 
 
 def round_pvalue(pvalue: float, alpha: float) -> float:
-    """Return a bound of a p-value that is on its side of the level: 0.001, 0.01, α or 1.
+    """Return an upper bound of a p-value on the same side of the level: 0.001, 0.01, α or 1.
 
-    More digits would tell the statistic more exactly than it is told.
+    More digits would disclose the statistic more exactly than its rounding.
     """
     steps = sorted(value for value in (*PVALUES, alpha) if value <= alpha)
     return next((value for value in steps if pvalue <= value), 1.0)
 
 
 def round_to_one_digit(number: float) -> float:
-    """Return a number with one digit; what is infinite stays."""
+    """Return a number with one significant digit; infinity unchanged."""
     return float(f"{number:.0e}") if math.isfinite(number) else number
 
 
@@ -151,7 +151,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Suppression:
-    """What was left out so that the document can be handed over.
+    """What was left out so that the document can be shared.
 
     Flows, affected profiles and groups are those of the moves shown.
     """
@@ -172,26 +172,26 @@ def are_few(people: Numbers, at_least: int) -> BoolArray: ...
 
 
 def are_few(people: float | Numbers, at_least: int) -> bool | BoolArray:
-    """Tell whether there is somebody, but fewer than ``at_least`` people."""
+    """Return whether there are people, but fewer than ``at_least``."""
     return (people > ROUNDING) & (people < at_least - ROUNDING)
 
 
 def find_visible_moves(moves: MovePlan, at_least: int, identifying: BoolArray) -> BoolArray:
-    """Tell which moves can be shown.
+    """Return which moves can be shown.
 
-    ``identifying`` are the points that nobody may be seen to be moved to, for they tell of few
-    people. No other move is hidden to cover a small one: numbers of people are rounded, so a
-    small move cannot be had from a total, and what is hidden for it would tell that it is there.
+    The ``identifying`` points must not be shown as targets, as they disclose few people. No other
+    move is hidden to cover a small one: numbers of people are rounded, so that a total does not
+    disclose a small move, but hiding another one would.
     """
     return (moves.people >= at_least - ROUNDING) & ~identifying[moves.targets]
 
 
 def find_identifying_targets(space: SampleSpace, at_least: int, *, from_sample: bool) -> BoolArray:
-    """Tell which points show, by being targets, what few people in the audit data are.
+    """Return which points disclose, as targets, few people in the audit data.
 
-    With ``from_sample`` the targets are points of the audit data, or twins of them. A twin's
-    sensitive levels are those that somebody has. Points that few people are at count as if
-    nobody were there, or what is told would depend on them.
+    With ``from_sample`` the targets are points of the audit data, or twins of them, whose sensitive
+    levels occur in the data. Points of few people count as empty, or the result would depend on
+    them.
     """
     counts = hide_small_counts(space, at_least)
     people = [_people_like(space, counts, [*one.columns]) for one in space.column_sets]
@@ -204,11 +204,11 @@ def find_identifying_targets(space: SampleSpace, at_least: int, *, from_sample: 
 
 
 def hide_small_counts(space: SampleSpace, at_least: int) -> IntArray:
-    """Return how many people are at each point, 0 where they are few."""
+    """Return the number of people at each point, 0 if they are few."""
     return np.where(space.counts >= at_least, space.counts, 0)
 
 
 def _people_like(space: SampleSpace, counts: IntArray, names: list[str]) -> IntArray:
-    """Return how many people agree with each point in some columns."""
+    """Return the number of people who agree with each point in some columns."""
     groups = space.groups(names)
     return np.bincount(groups, counts).astype(np.int64)[groups]

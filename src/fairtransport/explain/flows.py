@@ -31,9 +31,10 @@ OTHERS = "all others"
 class Flow:
     """The change in the number of people in one cell: a level of a feature and a group.
 
-    Many numbers are quarters of the people, as in "up to 29" and "56 and more". Limits are of the
-    change expected of as many people, and p-values are Holm's, of the hypothesis that as many
-    leave the cell as enter it; there are none where the flows only describe the sample.
+    Features with many numbers are shown by quarters of the people, such as "up to 29" and "56 and
+    more". Limits are of the expected change for as many people, and p-values are Holm's, of the
+    hypothesis that as many leave the cell as enter it; there are none if the flows only describe
+    the sample.
     """
 
     label: Annotated[
@@ -82,11 +83,11 @@ def flow_table(
 ) -> FlowTable:
     """Return the change in counts by a feature against the sensitive groups, for each label.
 
-    With fixed targets the people who leave a cell and those who enter it are two binomial
-    counts. Exact limits for both (Clopper and Pearson), each of the four at level α/(4m) in
-    a table of m cells, bound all changes at once. Given how many cross a cell's border, the
-    number of those who enter is binomial with share 1/2 where the expected change is 0; the
-    p-values of this test are Holm's.
+    With fixed targets the people who leave a cell and those who enter it are two binomial counts.
+    Exact limits for both (Clopper and Pearson), each of the four at level α/(4m) in a table of m
+    cells, bound all changes at once. Given the number who cross a cell's border, the number of
+    those who enter is binomial with share 1/2 if the expected change is 0; the p-values of this
+    test are Holm's.
     """
     label, level = _build_axis(space, space.label), _build_axis(space, feature)
     if most is not None and len(level.values) > most:
@@ -95,7 +96,7 @@ def flow_table(
     shape = (len(label.values), len(level.values), len(firsts))
     cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
     people, out, into = _count_people(moves, space, cell_of, int(np.prod(shape)))
-    # cells that the sample itself made have no expected change to bound: they only describe it
+    # cells that the sample defines have no expected change to bound: they only describe it
     exact = fixed and not (label.is_cut or level.is_cut)
     limits = _find_limits(out, into, space.n, alpha) if exact else ()
     columns = [array.tolist() for array in (people, out, into, into - out, *limits)]
@@ -107,7 +108,7 @@ def flow_table(
 
 
 def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int, int, int]]:
-    """Return how many labels, levels and groups the flows by each feature have."""
+    """Return the numbers of labels, levels and groups of the flows by each feature."""
     labels = len(_build_axis(space, space.label).values)
     groups = len(space.first_of_groups)
     return {name: (labels, len(_build_axis(space, name).values), groups) for name in features}
@@ -116,7 +117,7 @@ def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int,
 def _count_people(
     moves: MovePlan, space: SampleSpace, cell_of: IntArray, size: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how many people are in each cell, leave it and enter it."""
+    """Return the numbers of people in each cell, of those who leave it and who enter it."""
     crossing = moves.take(cell_of[moves.sources] != cell_of[moves.targets])
 
     def total(points: IntArray, people: FloatArray) -> FloatArray:
@@ -131,9 +132,9 @@ def _count_people(
 
 
 class _Axis(NamedTuple):
-    """A column's levels, as few as can be shown, and each point's place among them.
+    """A column's levels, as few as can be shown, and each point's index among them.
 
-    ``is_cut`` is whether levels were put together, as the sample has them.
+    ``is_cut``: levels were merged, depending on the sample.
     """
 
     values: list[Value]
@@ -179,24 +180,24 @@ def _fold_levels(axis: _Axis, moves: MovePlan, counts: IntArray, most: int) -> _
 def _cut_into_quarters(
     levels: FloatArray, codes: IntArray, counts: IntArray
 ) -> tuple[list[Value], IntArray]:
-    """Return ranges of a number that hold about a quarter of the people each."""
+    """Return ranges of a number that contain about a quarter of the people each."""
     there = codes != MISSING
     people = np.bincount(codes[there], counts[there], len(levels))
     is_occupied = people > 0
     if not is_occupied.any():
         return _format_ranges([levels]), np.zeros(len(levels), np.int64)
     below = np.cumsum(people[is_occupied]) / people.sum()
-    # a level goes where its first person would: levels are never split, so that quarters are uneven
+    # levels are never split, so quarters are uneven: a level belongs to the quarter it begins in
     quarter = np.minimum((4 * np.r_[0, below[:-1]]).astype(np.int64), 3)
     parts, quarter = np.unique(quarter, return_inverse=True)
     ends = [levels[is_occupied][quarter == part][[0, -1]] for part in range(len(parts))]
-    # a level that nobody has goes with the one before it, and gives no range its name
+    # an empty level joins the one before it, and does not name a range
     before = np.maximum(np.cumsum(is_occupied) - 1, 0)
     return _format_ranges(ends), quarter.reshape(-1)[before]
 
 
 def _format_ranges(ends: list[FloatArray]) -> list[Value]:
-    """Return ranges in words, open at both ends: the extremes are one person's numbers."""
+    """Return ranges as text, open at both ends, as the extremes are single people's numbers."""
     if len(ends) == 1:
         return ["any number"]
     (_, first), *middle, (last, _) = ends
@@ -207,7 +208,7 @@ def _format_ranges(ends: list[FloatArray]) -> list[Value]:
 def _order_as_declared(
     values: list[Value], codes: IntArray, categories: tuple[object, ...]
 ) -> tuple[list[Value], IntArray]:
-    """Return levels and codes in the order in which a categorical column declares them."""
+    """Return levels and codes in the declared order of a categorical column."""
     rank = {to_plain_value(value): at for at, value in enumerate(categories)}
     order = sorted(range(len(values)), key=lambda at: (rank.get(values[at], len(rank)), at))
     # the code of a missing value is −1, and so picks the last entry
@@ -219,7 +220,7 @@ def _find_limits(
     out: FloatArray, into: FloatArray, n: int, alpha: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return simultaneous limits of the expected change and Holm's p-values."""
-    # two ends for each of two shares, in each cell: Bonferroni over 4 limits a cell
+    # two ends for each of two shares, in each cell: Bonferroni over 4 limits per cell
     level = alpha / (4 * len(out))
     counts = [(round(leave), round(enter)) for leave, enter in zip(out, into, strict=True)]
     lower = [
@@ -244,7 +245,7 @@ def _sign_test(leave: int, enter: int) -> float:
 
 @dataclass(frozen=True)
 class GroupFlow:
-    """How many people are moved out of a group and into it, and what that adds."""
+    """People moved out of a group and into it, and what that adds."""
 
     group: Annotated[Profile, Doc("The levels of the sensitive features.")]
     people: Annotated[
@@ -259,17 +260,17 @@ class GroupFlow:
 
 
 def group_flows(moves: MovePlan, space: SampleSpace, losses: FloatArray) -> tuple[GroupFlow, ...]:
-    """Return what happens to each combination of the sensitive features."""
+    """Return the moves of each combination of the sensitive features."""
     firsts, group_of = space.first_of_groups, space.sensitive_groups
     size = len(firsts)
     leaves, enters = group_of[moves.sources], group_of[moves.targets]
-    # moves inside a group change nobody's group, but what they add is the group's all the same
+    # moves inside a group change nobody's group, but their gain belongs to the group
     cross = leaves != enters
     people = np.bincount(group_of, space.counts, size)
     out = np.bincount(leaves[cross], moves.people[cross], size)
     into = np.bincount(enters[cross], moves.people[cross], size)
     gained = np.bincount(leaves, moves.people * moves.gains, size)
-    # moves are weighted as people are, and so must be what they are compared with
+    # weighted like the moves, with which they are compared
     weights = np.bincount(group_of, space.weighted_counts, size)
     lost = np.bincount(group_of, space.weighted_counts * losses, size)
     profiles = Profiles(space)

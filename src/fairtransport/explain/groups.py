@@ -1,4 +1,4 @@
-"""Rates of decisions and errors by group, and AIF360's group metrics, signed as it signs them."""
+"""Rates of decisions and errors by group, and AIF360's group metrics, with its signs."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 N_BINARY_LABELS = 2
 SELECTION, ERROR, ERROR_OF_LABEL = "selection", "error", "error-of-label"
 RATE_KINDS = (SELECTION, ERROR, ERROR_OF_LABEL)
-"""Shares of people: who get a label, who get a wrong one, and of those with one true label."""
+"""Shares of people: with a label, with a wrong one, and with errors among one true label."""
 MAX_RATE_LABELS = 12
-"""Of more labels none has a rate of its own, unless it is favourable."""
+"""Maximum number of labels with a rate each; of more, only the favourable one has a rate."""
 HIGHEST = "highest"
-"""The reference that is the group with the highest rate."""
+"""Chooses the group with the highest rate as the reference."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupRate:
-    """A rate in one group, beside the reference group; what is undefined is null.
+    """A rate in one group, compared with the reference group; undefined values are null.
 
-    All intervals of a table hold together. A document that is shared has coarse rates, and neither
-    people nor intervals.
+    All intervals of a table hold together. A shared document has coarse rates, and neither people
+    nor intervals.
     """
 
     group: Annotated[Profile, Doc("The levels of the sensitive features.")]
@@ -56,7 +56,7 @@ class GroupRate:
 
 @dataclass(frozen=True, kw_only=True)
 class RateTable:
-    """One rate in each group, with intervals that all hold together with one confidence."""
+    """One rate in each group, with intervals that hold together."""
 
     kind: Annotated[
         str,
@@ -97,9 +97,9 @@ def list_rates(
     truth: Collection[Value] | None,
     choice: Sequence[Value] | None = None,
 ) -> list[Rate]:
-    """Return the selection rates of some labels, and error rates where there is truth.
+    """Return the selection rates of some labels, and error rates if there are true labels.
 
-    Without a choice it is the last of two labels, or each; of many labels none has a rate.
+    The default is the last of two labels, or each of a few; of many labels none has a rate.
     """
     labels, codes = _encode(decisions) if truth is None else _encode(decisions, truth)
     answers, truths = codes[: len(decisions)], codes[len(decisions) :]
@@ -107,7 +107,7 @@ def list_rates(
     if choice is None:
         own = labels[-1:] if len(labels) <= N_BINARY_LABELS else labels
         choice = own if len(labels) <= MAX_RATE_LABELS else []
-    # −1 is no code: a label that nobody has has the rate 0
+    # −1 is no code, so that a label of nobody has the rate 0
     places = [labels.index(label) if label in labels else -1 for label in choice]
     rates = [
         Rate(SELECTION, label, answers == place, everybody)
@@ -125,7 +125,7 @@ def list_rates(
 
 
 class Groups(NamedTuple):
-    """The groups, each entry's group, how many people it stands for, and who may be compared."""
+    """The groups, each entry's group and number of people, and which groups can be compared."""
 
     profiles: list[Profile]
     member: IntArray
@@ -136,32 +136,32 @@ class Groups(NamedTuple):
 
     @property
     def sizes(self) -> IntArray:
-        """How many people each group has."""
+        """Number of people in each group."""
         return self.count_people(np.ones(len(self.member), bool))
 
     @property
     def is_known(self) -> BoolArray:
-        """Which groups have no missing level; others are no reference where there are such."""
+        """Which groups have no missing level; if there are any, only these can be the reference."""
         return np.array([None not in profile.values() for profile in self.profiles])
 
     def count_people(self, among: BoolArray) -> IntArray:
-        """Return how many people of each group are among some."""
+        """Return the number of people of each group among some."""
         return np.bincount(self.member, self.counts * among, len(self.profiles)).astype(np.int64)
 
     def weigh(self, among: BoolArray) -> FloatArray:
-        """Return the weight of the people of each group who are among some."""
+        """Return the weight of the people of each group among some."""
         return np.asarray(np.bincount(self.member, self.mass * among, len(self.profiles)))
 
     @property
     def mass(self) -> FloatArray | IntArray:
-        """The weight of each entry: how many people it stands for, if they have none."""
+        """The weight of each entry; its number of people without weights."""
         return self.counts if self.units is None else self.units.frequencies(len(self.member))
 
 
 def compare_rate(
     rate: Rate, groups: Groups, label: PlainValue, reference: int | str, alpha: float
 ) -> RateTable:
-    """Return a rate in every group; ``reference`` is a group's place or "highest"."""
+    """Return a rate in every group; ``reference`` is the index of a group or "highest"."""
     sizes = groups.count_people(rate.among)
     successes = groups.count_people(rate.among & rate.is_hit)
     there = np.flatnonzero(sizes)
@@ -220,7 +220,7 @@ def _add_intervals(
 
 @dataclass(frozen=True)
 class GroupMetrics:
-    """How a model does in each group; None where a number is undefined or was not asked for."""
+    """Metrics of a model by group; None if undefined or not requested."""
 
     accuracy: float | None
     accuracy_by_group: Mapping[Value, float | None]
@@ -244,9 +244,9 @@ def group_metrics(
 ) -> GroupMetrics:
     """Compare a model's answers between groups; ``names`` are those of the sorted groups in notes.
 
-    The differences need two labels: with more there are accuracies alone. A rate among
-    people of whom there are none is undefined, and so is what is made from it: None, with a
-    sentence in ``notes``. Without ``truth`` there are selection rates alone.
+    Differences need two labels: with more there are only accuracies. A rate among no people is
+    undefined, like whatever is computed from it: None, with a sentence in ``notes``. Without
+    ``truth`` there are only selection rates.
     """
     columns = {"truth": truth, "prediction": prediction, "group": group}
     _check_lengths({name: len(values) for name, values in columns.items() if values is not None})
@@ -268,7 +268,7 @@ def group_metrics(
         note = f"Differences between groups need two labels, got {len(labels)}."
         return GroupMetrics(accuracy, accuracies, notes=(note,))
     signed = favourable is not None
-    # −1 is no code: a favourable label that nobody has was said to nobody
+    # −1 is no code: nobody got a favourable label that does not occur
     positive = labels.index(favourable) if favourable in labels else (-1 if signed else 0)
     label = favourable if signed else labels[0]
     is_true = None if truth is None else truth_codes == positive
@@ -304,7 +304,7 @@ def _check_lengths(lengths: Mapping[str, int]) -> None:
 
 
 def _check_weights(weights: object, length: int) -> FloatArray:
-    """Return how many people each entry stands for; one each by default."""
+    """Return the number of people of each entry; 1 by default."""
     if weights is None:
         return np.ones(length)
     mass = check_finite(
@@ -326,7 +326,7 @@ def _encode(*columns: Collection[Value]) -> tuple[list[Value], IntArray]:
         )
         return distinct.tolist(), places.astype(np.int64)
     values = [value for column in columns for value in _to_list(column)]
-    # each distinct value is looked at once; a NaN is found again by its identity
+    # each distinct value is converted once; a NaN is found by its identity
     level_of = {value: _level(value) for value in set(values)}
     distinct_levels = set(level_of.values())
     levels = _sort_levels(distinct_levels - {None}) + [None] * (None in distinct_levels)
@@ -336,20 +336,20 @@ def _encode(*columns: Collection[Value]) -> tuple[list[Value], IntArray]:
 
 
 def _to_list(column: Collection[Value]) -> list[Value]:
-    """Return Python's own numbers and words: NumPy's would stay in the keys of a result."""
+    """Return Python's own values, as NumPy's would appear in the keys of a result."""
     return list(np.asarray(column).tolist() if hasattr(column, "dtype") else column)
 
 
 def _level(value: Value) -> Value:
-    """Return a level, None for a missing one: NaN is unlike itself, and would be many levels."""
+    """Return a level; None for NaN, which differs from itself and would be many levels."""
     return None if value is None or value != value else value  # noqa: PLR0124
 
 
 def _sort_levels(levels: set[Value]) -> list[Value]:
-    """Return levels in their order, or in that of their words where they have none."""
+    """Return sorted levels; by their text, if they have no order."""
     try:
         return sorted(levels)  # type: ignore[type-var]
-    except TypeError:  # levels of several types have no order but their words'
+    except TypeError:  # levels of several types have no common order
         return sorted(levels, key=str)
 
 
@@ -401,7 +401,7 @@ def _compute_rates(
             for name, weight in zip(names, total, strict=True)
             if weight == 0
         ]
-        # NaN, so that a difference with a rate that does not exist does not exist either
+        # NaN, so that differences with undefined rates are undefined
         columns.append(np.where(total > 0, hits / np.where(total > 0, total, 1), np.nan))
     # without truth, rates among people with one label are undefined
     columns += [np.full(length, np.nan)] * (3 - len(columns))
@@ -415,16 +415,16 @@ def _largest_differences(rates: FloatArray) -> tuple[float | None, float | None]
 
 
 def _signed_differences(rates: FloatArray) -> tuple[float | None, float | None, float | None]:
-    """Return AIF360's differences, the second group less the first: parity, opportunity, odds."""
+    """Return AIF360's differences, the second group minus the first: parity, opportunity, odds."""
     parity, true, false = rates[1] - rates[0]
     return _none_if_nan(parity), _none_if_nan(true), _none_if_nan((true + false) / 2)
 
 
 def _none_if_nan(value: float) -> float | None:
-    """Return a number, None where it is undefined."""
+    """Return a number; None if it is undefined."""
     return None if np.isnan(value) else float(value)
 
 
 def _none_unless_finite(value: float) -> float | None:
-    """Return a number, None where it is undefined or infinite."""
+    """Return a number; None if it is undefined or infinite."""
     return float(value) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Moves: the optimal plan in people's terms, as objects, as columns, as a file; the worst pair."""
+"""Moves of the optimal plan as objects, as columns and as a file; the worst pair."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 MIN_MOVED_PEOPLE = 1e-9
-"""Fewer than this are a rounding error of the plan."""
+"""Smaller numbers of people are rounding errors of the plan."""
 
 
 Value = str | int | float | bool | None
-"""What a cell of the audit data becomes in a document."""
+"""A value of the audit data in a document."""
 Profile = dict[str, Value]
 """A person's columns by name."""
 
 
 Prediction = Value | tuple[float, ...]
-"""A label or number, or one score a class."""
+"""A label or number, or one score per class."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class MovePlan:
-    """The part of a plan that moves people, as arrays: one entry a move, what adds most first."""
+    """The part of a plan that moves people, as arrays: one entry per move, largest gains first."""
 
     sources: IntArray
     targets: IntArray
@@ -80,7 +80,7 @@ class MovePlan:
 
     @property
     def total(self) -> float:
-        """How many people are moved."""
+        """Number of people moved."""
         return float(self.people.sum())
 
     def take(self, rows: Rows) -> MovePlan:
@@ -92,9 +92,10 @@ class MovePlan:
 
 
 def find_moves(solution: Solution, n: int) -> MovePlan:
-    """Return who a solution's plan moves, out of n people; what adds most comes first."""
+    """Return the moves of a solution's plan for n people, largest gains first."""
     plan = solution.plan.tocoo()
-    # masses are shares: times n they are whole but for rounding, unless the budget splits a profile
+    # masses are shares: times n they are integers up to rounding, unless the budget splits a
+    # profile
     people = np.round(plan.data * n, 9)
     real = (plan.row != plan.col) & (people > MIN_MOVED_PEOPLE)
     sources, targets = plan.row[real].astype(np.int64), plan.col[real].astype(np.int64)
@@ -107,7 +108,7 @@ def find_moves(solution: Solution, n: int) -> MovePlan:
         solution.problem.costs_of(sources, targets),
         solution.tied(sources),
     )
-    # equal sums by people and the order of the points, so that tables are the same every time
+    # ties are ordered by people and points, so that tables are reproducible
     totals = np.round(moves.people * moves.gains, 9)
     return moves.take(np.lexsort((targets, sources, -moves.people, -totals)))
 
@@ -115,7 +116,7 @@ def find_moves(solution: Solution, n: int) -> MovePlan:
 def describe_moves(
     moves: MovePlan, space: SampleSpace, predictions: Values, losses: FloatArray
 ) -> tuple[Move, ...]:
-    """Return the moves in people's terms."""
+    """Return the moves with the columns of both profiles."""
     profiles = Profiles(space)
     codes = space.codes(space.profile)
 
@@ -141,7 +142,7 @@ def describe_moves(
 
 
 def get_prediction(predictions: Values, point: int) -> Prediction:
-    """Return what the model says at a point."""
+    """Return the prediction at a point."""
     prediction = predictions[point]
     return (
         tuple(float(score) for score in prediction)
@@ -155,7 +156,7 @@ def build_moves_columns(
 ) -> dict[str, Sequence[Prediction]]:
     """Return moves as the columns of a table: from-profile, to-profile and the numbers.
 
-    Made column by column, so that a table of all moves costs little beside the audit.
+    Built by column, so that a table of all moves is cheap compared with the audit.
     """
     profiles = Profiles(space)
     ends = {"from": moves.sources, "to": moves.targets}
@@ -182,10 +183,10 @@ def build_moves_columns(
 
 
 def _describe_changes(table: dict[str, Sequence[Prediction]], names: Sequence[str]) -> list[str]:
-    """Return what changes, as in "sex: Male → Female"; nothing but the prediction may differ."""
+    """Return what changes, as in "sex: Male → Female"; it may be only the prediction."""
 
     def words(value: Prediction) -> str:
-        """Return a value in words."""
+        """Return a value as text."""
         return "missing" if value is None else str(value)
 
     size = len(table[f"from_{names[0]}"]) if names else 0
@@ -229,7 +230,7 @@ def encode_moves(
 def _flatten_scores(
     columns: Mapping[str, Sequence[Any]], classes: Sequence[object]
 ) -> dict[str, Sequence[Any]]:
-    """Return the columns with one for each class where there are scores."""
+    """Return the columns, with scores split into one for each class."""
     flat: dict[str, Sequence[Any]] = {}
     for name, values in columns.items():
         if name in SCORED and classes:
@@ -241,9 +242,9 @@ def _flatten_scores(
 
 
 def _convert_mixed_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose columns of unlike values are text, which Parquet has no other way for.
+    """Return a table with columns of mixed types as text, which Parquet cannot store otherwise.
 
-    A column of nothing but missing values is text too.
+    A column of missing values only is text, too.
     """
     from pandas.api.types import infer_dtype
 
@@ -259,16 +260,16 @@ def _convert_mixed_columns(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_plain_value(value: object) -> Value:
-    """Return a value of the audit data as text, number, truth value or None."""
+    """Return a value of the audit data as text, number, bool or None."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def to_plain_levels(levels: Values) -> list[Value]:
-    """Return the levels of a column, each as `to_plain_value` has it."""
+    """Return the levels of a column, converted like by `to_plain_value`."""
     values: list[Value] = levels.tolist()
-    # what numpy holds as numbers of Python's size becomes Python's own
+    # for these dtypes, tolist() returns Python's own values
     own = levels.dtype.kind in "biuU" or levels.dtype == np.float64
     return values if own else [to_plain_value(value) for value in values]
 
@@ -291,7 +292,7 @@ class Profiles:
 
     def _value(self, name: str, point: int) -> Value:
         """Return one value of a point."""
-        # looked up one by one: few of the levels of a continuous feature are ever shown
+        # looked up singly, as few levels of a continuous feature are ever shown
         return to_plain_value(self._space.columns[name].at(point))
 
     def profile(self, point: int) -> Profile:
@@ -303,23 +304,23 @@ class Profiles:
         return self.part(point, self._space.sensitive)
 
     def label(self, point: int) -> Value:
-        """Return the true label of a point; None where the loss does without."""
+        """Return the true label of a point; None if the loss does not use it."""
         name = self._space.label
         return None if name is None else self.part(point, (name,))[name]
 
 
 def format_group(group: Profile) -> str:
-    """Return a group in words: its values, separated by commas."""
+    """Return a group as text: its values, separated by commas."""
     return ", ".join("missing" if value is None else str(value) for value in group.values())
 
 
 def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray) -> float | None:
     """Return the mean loss when everybody is swapped with a random twin.
 
-    A person's twin is of each sensitive group with the share that the group has among all people,
-    the person's own group included. None where people are compared with others than twins: with
-    prices or a reference frame, who is comparable enough is a matter of the budget; and among
-    people in the data, random swaps leave the mean loss as it is, whatever the model.
+    The twin belongs to each sensitive group with a probability equal to the group's share of all
+    people, the person's own group included. None if people are compared with others than twins:
+    with prices or a reference frame, who is comparable depends on the budget; and among people in
+    the data, random swaps do not change the mean loss of any model.
     """
     if not (space.has_twins and geometry.is_free and geometry.targets is None):
         return None
@@ -332,20 +333,20 @@ def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray)
 
 CHUNK_ENTRIES = 1 << 20
 MAX_SEARCHED_PAIRS = 10**8
-"""More pairs than this are not searched."""
+"""Maximum number of pairs to search."""
 MIN_COMPILED_PAIRS = 10**6
-"""Pairs from which on a compiled loop is worth loading."""
+"""Number of pairs from which on a compiled loop is worth loading."""
 SEARCH_ROWS = 512
-"""Points at a time: the largest ratio so far spares the next ones most of their distances."""
+"""Points per block: the largest ratio so far saves the next ones most of their distances."""
 RATIO_TOLERANCE = 1e-9
-"""Sums in another order differ by less, as a share."""
+"""Relative tolerance of sums in another order."""
 
 
 @dataclass(frozen=True)
 class WorstPair:
-    """Two comparable people of one label whose predictions differ most by distance.
+    """Two comparable people of one label whose predictions differ most relative to their distance.
 
-    Where the loss knows no label, any two. The largest ratio of differences is the empirical
+    Any two people, if the loss uses no label. The largest ratio of differences is the empirical
     Lipschitz constant of the paper's Definition 1.
     """
 
@@ -366,15 +367,14 @@ class WorstPair:
 def worst_pair(
     space: SampleSpace, geometry: Geometry, predictions: Values, *, are_labels: bool
 ) -> WorstPair | None:
-    """Return the pair with the largest ratio; None where no distance is positive.
+    """Return the pair with the largest ratio; None if no distance is positive.
 
-    Labels are 0 or 1 apart, also those stored as numbers (``are_labels``); other numbers by
-    their difference, scores by total variation. Only people with the same true label are
-    comparable.
+    Labels differ by 0 or 1, even if stored as numbers (``are_labels``); other numbers by their
+    difference, scores by total variation. Only people with the same true label are comparable.
     """
     if geometry.is_free or _count_pairs(geometry) > MAX_SEARCHED_PAIRS:
         return None
-    # a quick pass first: only rows that can hold the worst pair are computed in full
+    # a quick pass first, so that only rows that can contain the worst pair are computed in full
     is_candidate = _find_candidates(geometry, predictions, are_labels=are_labels)
     best, pair = 0.0, (0, 0)
     for members in geometry.members:
@@ -404,15 +404,15 @@ def worst_pair(
 
 
 def _count_pairs(geometry: Geometry) -> int:
-    """Return how many pairs are comparable, each point with itself included."""
+    """Return the number of comparable pairs, each point with itself included."""
     return sum(len(members) ** 2 for members in geometry.members)
 
 
 def _find_candidates(geometry: Geometry, predictions: Values, *, are_labels: bool) -> BoolArray:
     """Return which points may be the first of the worst pair.
 
-    Where there are many pairs a compiled loop finds the largest ratio of each point; rounding
-    aside, one with less than the largest of all is not in it.
+    If there are many pairs, a compiled loop finds the largest ratio of each point; up to rounding
+    errors, points below the overall maximum are not in the pair.
     """
     is_candidate = np.ones(geometry.size, bool)
     if (place := geometry.searchable) is None or _count_pairs(geometry) < MIN_COMPILED_PAIRS:
@@ -431,8 +431,8 @@ def _find_candidates(geometry: Geometry, predictions: Values, *, are_labels: boo
             with threads_for(float(len(rows)) * len(targets)):
                 largest_ratios(rows, targets, place, columns, labels, floor, largest)
             ratios[rows] = largest
-            # the kernel adds squares in its own order: what it finds a rounding error below the
-            # best is looked at again, by the sums that are reported
+            # the kernel adds squares in another order: points within rounding errors of the best
+            # are computed again, by the reported sums
             floor = max(floor, float(largest.max()) * (1 - RATIO_TOLERANCE))
     return ratios >= floor
 
@@ -446,7 +446,7 @@ def _compute_ratios(costs: FloatArray, differences: FloatArray) -> FloatArray:
 def _compute_differences(
     predictions: Values, rows: IntArray, cols: IntArray, *, are_labels: bool
 ) -> FloatArray:
-    """Return how much predictions differ, (rows, cols)."""
+    """Return the differences of predictions, (rows, cols)."""
     if predictions.ndim > 1:
         return np.asarray(
             np.abs(np.subtract(predictions[rows][:, None], predictions[cols][None])).sum(axis=2) / 2

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from fairtransport.data import SampleSpace
 
 MAX_PROXY_PEOPLE = 4000
-"""People that the predictor is fitted and tested on; more add little and cost time."""
+"""Maximum number of people to fit and test the predictor on; more add little and cost time."""
 MAX_PROXY_COLUMNS = 30
-"""Of more columns, those that the predictor uses most are looked at one by one."""
+"""Maximum number of columns examined singly, those that the predictor uses most."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """How well one column predicts the feature, and what swaps that change it add."""
+    """How well one column predicts the feature, and the gain of swaps that change it."""
 
     name: Annotated[str, Doc("The column.")]
     alone: Annotated[float, Doc("The balanced accuracy of a predictor that sees this column only.")]
@@ -141,7 +141,7 @@ def _format_swaps(column: Column) -> str:
 
 
 def draw_halves(space: SampleSpace, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the points of two halves of the people, or of some of them, drawn at random."""
+    """Return the points of two random halves of the people, or of a sample of them."""
     people = np.repeat(np.arange(space.size), space.counts)
     sample = rng.permutation(people)[:MAX_PROXY_PEOPLE]
     half = len(sample) // 2
@@ -155,7 +155,7 @@ class ProxyPredictor:
         codes = space.columns[feature].codes
         self.space, self.first, self.second = space, first, second
         self.truth, self.held_out = codes[first], codes[second]
-        # those of the first half alone: the second must have no part in what is asked of it
+        # levels of the first half only, so that the second does not influence what it tests
         self.levels = np.unique(self.truth)
 
     def interval(self, names: Sequence[str], alpha: float) -> tuple[float, float, float]:
@@ -164,7 +164,7 @@ class ProxyPredictor:
         return _balanced_accuracy(right, of), *bound_balanced_accuracy(right, of, alpha)
 
     def accuracy(self, names: Sequence[str]) -> float:
-        """Return the balanced accuracy of a predictor that sees some columns."""
+        """Return the balanced accuracy of a predictor that uses some columns."""
         return _balanced_accuracy(*self._count_right(names)) if names else 1 / len(self.levels)
 
     def find_most_used(self, names: Sequence[str]) -> list[str]:
@@ -179,7 +179,7 @@ class ProxyPredictor:
         return [names[at] for at in order[:MAX_PROXY_COLUMNS]]
 
     def _count_right(self, names: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Return how many people of each level are predicted rightly, and how many there are."""
+        """Return the numbers of correct predictions and of people, by level."""
         predictions = self._predict(names)
         pairs = [(predictions[self.held_out == level] == level, level) for level in self.levels]
         return [int(right.sum()) for right, _ in pairs], [len(right) for right, _ in pairs]
@@ -199,7 +199,7 @@ class ProxyPredictor:
 def _fit_forest(
     space: SampleSpace, names: Sequence[str], rows: IntArray, truth: IntArray
 ) -> tuple[RandomForestClassifier, dict[str, IntArray]]:
-    """Return a random forest that tells codes from columns, and the levels it learned from."""
+    """Return a random forest that predicts codes from columns, and the levels it was fitted on."""
     from sklearn.ensemble import RandomForestClassifier
 
     codes = {name: np.unique(space.columns[name].codes[rows]) for name in names}
@@ -228,13 +228,13 @@ def bound_balanced_accuracy(
 
 
 def _balanced_accuracy(right: Sequence[int], of: Sequence[int]) -> float:
-    """Return the mean share of right predictions; a level without people counts as one half."""
+    """Return the mean share of correct predictions; a level without people counts as one half."""
     shares = [a / b if b else 0.5 for a, b in zip(right, of, strict=True)]
     return float(np.mean(shares))
 
 
 def _count_inputs(space: SampleSpace, codes: dict[str, IntArray]) -> list[int]:
-    """Return how many numbers each column becomes."""
+    """Return the number of inputs made of each column."""
     return [
         1 if is_numeric(space.columns[name].levels) else len(levels)
         for name, levels in codes.items()
@@ -242,7 +242,7 @@ def _count_inputs(space: SampleSpace, codes: dict[str, IntArray]) -> list[int]:
 
 
 def _build_inputs(space: SampleSpace, codes: dict[str, IntArray], rows: IntArray) -> FloatArray:
-    """Return columns as numbers: as they are, or one for each level that was learned from."""
+    """Return columns as numbers: unchanged, or one for each level of the fit."""
     columns: list[FloatArray] = []
     for name, levels in codes.items():
         column = space.columns[name].take(rows)

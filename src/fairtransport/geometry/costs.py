@@ -28,7 +28,7 @@ MIN_COST = 1e-200
 """Costs other than 0 and infinity lie between these."""
 MAX_LOSS = 1e100
 MAX_COSTS_PER_CHECK = 32_768
-"""Costs checked at a time, to stay in the processor's cache."""
+"""Number of costs checked at once, which fit into the processor's cache."""
 
 
 class Moves(NamedTuple):
@@ -51,7 +51,7 @@ class Cost(ABC):
 
     Examples
     --------
-    A cost of your own, the squared difference in years:
+    A custom cost, the squared difference in years:
 
     >>> class Years(Cost):
     ...     def __init__(self, age):
@@ -88,7 +88,7 @@ class Cost(ABC):
 
     @property
     def size(self) -> int | None:
-        """Number of points; None if the cost does not depend on certain points."""
+        """Number of points; None if the cost does not depend on particular points."""
         return None
 
     @property
@@ -120,7 +120,7 @@ class Cost(ABC):
         return None
 
     def perturb(self, eta: float, size: int, rng: np.random.Generator) -> Cost:
-        """Return random costs within (1 ± η) times these; some do not know their ``size``."""
+        """Return random costs within (1 ± η) times these; some costs do not know their ``size``."""
         if not self.charges:
             return self
         # two weights of at most η/2 each: a symmetric factor within 1 ± η without a K × K array
@@ -205,7 +205,7 @@ class CostMatrix(Cost):
         return Moves(row, self.matrix.indices.astype(np.int64), np.asarray(self.matrix.data))
 
     def perturb(self, eta: float, size: int, rng: np.random.Generator) -> CostMatrix:  # noqa: ARG002
-        """Return the matrix with each entry multiplied by a factor of its own."""
+        """Return the matrix with each entry multiplied by its own factor."""
         matrix = self.matrix
         if isinstance(matrix, np.ndarray):
             return CostMatrix(matrix * (1 + eta * rng.uniform(-1, 1, matrix.shape)))
@@ -366,7 +366,7 @@ class ZeroCost(Cost):
 class WithinTolerance(Cost):
     """Moves are free between points that are close in every coordinate, else forbidden.
 
-    Being close is not transitive: of three people in a row the first and the last may not be
+    Closeness is not transitive: of three people in a row the first and the last may not be
     comparable. So this is a cost, and not a block.
     """
 

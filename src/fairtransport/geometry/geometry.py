@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Mask: TypeAlias = BoolArray | csr_array[np.bool_]
 
 MAX_PAIRS_PER_CHUNK = 2**20
-"""Costs that are computed at a time."""
+"""Number of costs computed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +190,7 @@ class Geometry:
     def _apart(self, rows: IntArray, cols: IntArray) -> BoolArray | slice:
         """Return an index of the pairs in different blocks; an empty one inside a block.
 
-        Solvers ask block by block, so that the comparison of all pairs is rarely needed.
+        Solvers work block by block, so that all pairs are rarely compared.
         """
         here, there = self.blocks[rows], self.blocks[cols]
         if (
@@ -241,7 +241,7 @@ def _check_forbidden(value: object, size: int) -> Mask:
 
 
 def _check_mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
-    """Return an array of truth values of a given shape."""
+    """Return an array of bools of a given shape."""
     check_unmasked(name, value)
     if (got := shape_of(value)) != shape:
         msg = f"{param(name)} must have shape {shape}, got {got}"
@@ -312,7 +312,7 @@ def are_all_alike(geometry: Geometry, kinds: IntArray) -> bool:
         points = np.flatnonzero(kinds == kind)
         arrivals = geometry.targets_in(points)
         several |= len(points) > 1
-        # if moves are transitive, one point stands for all
+        # if moves are transitive, one point represents all
         rows = points[:1] if geometry.forbidden is None and _is_transitive(geometry) else points
         for some in _chunks(rows, len(arrivals)):
             if geometry.costs(some, arrivals).any():

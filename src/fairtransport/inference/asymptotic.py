@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QuantileLaw(SamplingLaw):
-    """An approximation to the law of √n(ψ(f_n) − ψ(f*)), whose quantiles make the bounds.
+    """An approximation to the law of √n(ψ(f_n) − ψ(f*)), whose quantiles give the bounds.
 
     Notes
     -----
     Bounds are the paper's: with c_q the q-quantile of the law, the two-sided interval is
     [ψ(f_n) − c_{1−α/2}/√n, ψ(f_n) − c_{α/2}/√n] and the one-sided one [ψ(f_n) − c_{1−α}/√n, ∞).
-    They are shown as they come, not clipped to the range of ψ. Every level is read from the
-    same law: nothing is resampled again.
+    They are not clipped to the range of ψ. All levels use the same law, without new draws.
     """
 
     @abstractmethod
@@ -88,9 +87,9 @@ class DrawnLaw(QuantileLaw):
     draws
         Draws of the scaled and centred statistic.
     size
-        The size m of a resample; n for Efron's bootstrap; None where there is none.
+        The size m of a resample; n for Efron's bootstrap; None without resamples.
     step
-        The step ϵ of the numerical derivative; None elsewhere.
+        The step ϵ of the numerical derivative; None for other methods.
     acceptance
         The share of proposals that the numerical method's sampler accepted.
 
@@ -111,7 +110,7 @@ class DrawnLaw(QuantileLaw):
 
     @cached_property
     def _ordered(self) -> FloatArray:
-        """The draws, rising."""
+        """The draws, sorted."""
         return np.sort(self.draws)
 
     def quantile(self, q: float) -> float:
@@ -134,12 +133,12 @@ class DrawnLaw(QuantileLaw):
         """
         if q <= 0:
             return -math.inf
-        # q·B is a whole number up to rounding whenever it should be one
+        # q·B may miss an integer by a rounding error
         rank = math.ceil(q * len(self.draws) - 1e-9)
         return float(self._ordered[max(rank, 1) - 1])
 
     def at_most(self, t: float) -> float:
-        """Return the share of draws <= t, at least one draw's worth: never 0.
+        """Return the share of draws <= t, at least that of one draw: never 0.
 
         Parameters
         ----------
@@ -149,7 +148,7 @@ class DrawnLaw(QuantileLaw):
         Returns
         -------
         float
-            Between one draw's worth and 1.
+            Between the share of one draw and 1.
 
         Examples
         --------
@@ -157,17 +156,17 @@ class DrawnLaw(QuantileLaw):
         (True, 0.002)
         """
         below = int(np.searchsorted(self._ordered, t, side="right"))
-        # a share of 0 would claim more than so many draws can tell
+        # a share of 0 would claim more than the draws can show
         return max(below, 1) / len(self.draws)
 
     def at_least(self, t: float) -> float:
-        """Return the share of draws >= t, at least one draw's worth: never 0."""
+        """Return the share of draws >= t, at least that of one draw: never 0."""
         above = len(self.draws) - int(np.searchsorted(self._ordered, t, side="left"))
         return max(above, 1) / len(self.draws)
 
     @property
     def smallest_level(self) -> float:
-        """One draw's worth."""
+        """The share of one draw."""
         return 1 / len(self.draws)
 
     @cached_property
@@ -194,7 +193,7 @@ def check_resamples(tail: float, n_resamples: int, alpha: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PlugInLaw(QuantileLaw):
-    """Theorem 1's limit with f_n in the place of f*: the minimum of two normals.
+    """Theorem 1's limit with f_n instead of f*: the minimum of two normals.
 
     Attributes
     ----------
@@ -263,7 +262,7 @@ class LimitLaw(PlugInLaw):
         Parameters
         ----------
         alpha
-            The probability to be wrong, for large samples.
+            The error probability, for large samples.
 
         Returns
         -------
@@ -288,13 +287,13 @@ class LimitLaw(PlugInLaw):
     def _p_greater(self, delta: float) -> float:
         """Return the p-value of ψ(f*) <= δ: the largest of the pointwise normal ones.
 
-        The hypothesis is a union over prices, so that the price which speaks least against it
+        The hypothesis is a union over prices, so the price with the least evidence against it
         decides.
         """
         from scipy.special import ndtr
 
         excess = math.sqrt(self.n) * (self.means - delta)
-        # a constant Y_ν decides by itself
+        # a constant Y_ν decides without a test
         sure = np.where(excess > 0, np.inf, -np.inf)
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(self.spreads > 0, excess / self.spreads, sure)
@@ -314,7 +313,7 @@ class MinOfNormals:
     sd_x, sd_y
         Standard deviations; 0 makes that variable the constant 0.
     correlation
-        Between X and Y; without meaning where a standard deviation is 0.
+        Between X and Y; ignored if a standard deviation is 0.
 
     Notes
     -----
@@ -399,7 +398,7 @@ class MinOfNormals:
         Returns
         -------
         float
-            A number.
+            The quantile.
 
         Examples
         --------
@@ -410,10 +409,10 @@ class MinOfNormals:
             return -math.inf
         if q >= 1:
             return 0.0 if min(self.sd_x, self.sd_y) == 0 else math.inf
-        # a variable without spread puts an atom at 0, which bisection would only come near to
+        # a variable without spread puts an atom at 0, which bisection would only approach
         if 1 - float(self.at_least(0.0)) < q <= float(self.cdf(0.0)):
             return 0.0
-        # beyond 38 standard deviations a normal tail is no float any more
+        # a normal tail underflows beyond 38 standard deviations
         reach = 40 * max(self.sd_x, self.sd_y)
         low, high = -reach, reach
         while low < (middle := (low + high) / 2) < high:
@@ -429,9 +428,9 @@ class MinOfNormals:
         Parameters
         ----------
         size
-            How many draws.
+            The number of draws.
         rng
-            Draws them.
+            The generator of the draws.
 
         Returns
         -------
@@ -459,7 +458,7 @@ class MinOfNormals:
 
             P(X > t, Y > t) = ½(Φ(h) + Φ(k)) − T(h, a_h) − T(k, a_k),
 
-        where the slants a depend on the standard deviations and the correlation alone. h and k have
+        where the slants a depend on the standard deviations and the correlation only. h and k have
         the same sign, so that Owen's further term of ½ does not arise.
         """
         small, large = sorted((self.sd_x, self.sd_y))
@@ -476,14 +475,14 @@ class MinOfNormals:
             return np.where(t < 0, apart, 0.0)
         from scipy.special import owens_t
 
-        # 1 − ρ² loses its digits near ±1, the product does not
+        # near ±1, 1 − ρ² loses digits but the product does not
         rest = math.sqrt((1 - rho) * (1 + rho))
         h, k = -t / self.sd_x, -t / self.sd_y
         slant_h = (self.sd_x / self.sd_y - rho) / rest
         slant_k = (self.sd_y / self.sd_x - rho) / rest
         halves = (_normal_cdf(h) + _normal_cdf(k)) / 2
         both = halves - owens_t(h, slant_h) - owens_t(k, slant_k)
-        # a difference of nearly equal numbers far in the tail
+        # far in the tail, the difference of nearly equal numbers may leave [0, 1]
         return np.asarray(np.clip(both, 0.0, 1.0))
 
 
@@ -500,7 +499,7 @@ def _normal_pdf(x: FloatArray) -> FloatArray:
 
 
 MAX_SHIFT, MAX_SKEWNESS, MAX_KURTOSIS = 0.15, 0.35, 0.8
-"""Up to here draws pass for centred normal ones; sampling noise stays well inside."""
+"""Up to these, draws count as centred normal; sampling noise is far smaller."""
 
 
 @dataclass(frozen=True)
@@ -508,8 +507,8 @@ class GaussianityCheck:
     """How far bootstrap draws are from a centred normal law.
 
     Efron's bootstrap is consistent exactly where ψ is differentiable, and there its limit is a
-    centred normal law. Draws that are not suggest failure; draws that are do not prove
-    success: the minimum of two like normals is nearly normal but for its mean.
+    centred normal law. Other draws suggest failure; such draws do not prove success: the minimum of
+    two similar normals is nearly normal except for its mean.
     """
 
     shift: float
@@ -520,7 +519,7 @@ class GaussianityCheck:
 
 
 def check_gaussianity(draws: FloatArray) -> GaussianityCheck:
-    """Compare draws with a centred normal law by their moments, which ties do not disturb."""
+    """Compare draws with a centred normal law by their moments, which ties do not affect."""
     mean, spread = float(np.mean(draws)), float(np.std(draws))
     if spread <= 1e-12 * max(1.0, abs(mean)):
         words = "All draws are equal: the ordinary bootstrap sees no variation at all."

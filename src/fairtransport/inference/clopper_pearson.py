@@ -1,8 +1,8 @@
 """Clopper–Pearson: exact bounds for a share, and the exact test behind them.
 
-Where free moves are all that counts and every gain is 0 or G, ψ = G · P(gain), and the number of
-people with a gain is binomial: nothing has to be bet. Bounds and p-values here are inversions of
-one another, so that a bound excludes a share exactly if its p-value is at most α.
+If only free moves count and every gain is 0 or G, ψ = G · P(gain), and the number of people with a
+gain is binomial: no bets are needed. Bounds and p-values are inversions of each other, so that a
+bound excludes a share exactly if its p-value is at most α.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def share_interval(successes: int, n: int, alpha: float) -> tuple[float, float]:
 
 
 def pvalue_share_at_most(successes: int, n: int, share: float) -> float:
-    """Return the p-value of H0: the share is at most ``share`` (many successes speak against)."""
+    """Return the p-value of H0: the share is at most ``share``; many successes make it small."""
     from scipy.special import betainc
 
     if successes == 0:
         return 1.0
-    # the chance of so many successes or more at the largest share that H0 allows
+    # the probability of at least as many successes at the largest share of H0
     return float(betainc(successes, n - successes + 1, min(max(share, 0.0), 1.0)))
 
 
 def pvalue_share_at_least(successes: int, n: int, share: float) -> float:
-    """Return the p-value of H0: the share is at least ``share`` (few successes speak against)."""
+    """Return the p-value of H0: the share is at least ``share``; few successes make it small."""
     return pvalue_share_at_most(n - successes, n, 1 - share)

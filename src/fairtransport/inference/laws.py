@@ -1,4 +1,4 @@
-"""SamplingLaw: bounds, intervals and p-values of ψ(f*), and the verdict that they lead to."""
+"""SamplingLaw: bounds, intervals and p-values of ψ(f*), and the verdict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Interval(NamedTuple):
     Attributes
     ----------
     lower, upper
-        Its ends.
+        The ends of the interval.
 
     Examples
     --------
@@ -51,10 +51,9 @@ class SamplingLaw(ABC):
     n
         The size of the audit sample.
     notes
-        Remarks on how the numbers were computed, for their reader.
+        Notes on how the numbers were computed.
     fixed_targets
-        Whether the targets do not depend on the sample; without, there is no upper bound:
-        it is infinite.
+        Whether the targets do not depend on the sample; if they do, the upper bound is infinite.
     fixed_levels
         Whether the levels that twins take do not depend on the sample.
 
@@ -76,7 +75,7 @@ class SamplingLaw(ABC):
 
     @property
     def guarantee(self) -> str:
-        """What the bounds hold for: "asymptotic", as n grows, or "finite-sample", at every n."""
+        """Guarantee of the bounds: "asymptotic", as n grows, or "finite-sample", at every n."""
         return "asymptotic"
 
     @property
@@ -97,7 +96,7 @@ class SamplingLaw(ABC):
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return U with P(U >= ψ(f*)) >= 1 − α: a certificate of δ-fairness if it is <= δ.
 
-        Infinite where targets depend on the sample.
+        Infinite if targets depend on the sample.
         """
 
     def rejects(self, delta: float, alpha: float = 0.05) -> bool:
@@ -137,12 +136,12 @@ class SamplingLaw(ABC):
         Returns
         -------
         float
-            Between 0 and 1.
+            The p-value.
 
         Raises
         ------
         InputError
-            If δ is no number, or the alternative is another word.
+            If δ is not a number, or the alternative is unknown.
 
         Examples
         --------
@@ -163,15 +162,14 @@ class SamplingLaw(ABC):
     def graded_pvalue(self, delta: float, levels: Sequence[float]) -> float:  # noqa: ARG002
         """Return a p-value of δ-fairness that is exact at some levels, such as those of a family.
 
-        For tests that are made for one level each, it is the last of the levels, coming from the
-        largest, at which all reject.
+        For tests made for one level each, it is the smallest level down to which all tests reject.
         """
         return self.pvalue(delta)
 
     def evalue(self, delta: float) -> float | None:  # noqa: ARG002
-        """Return evidence against ψ(f*) <= δ whose mean is at most 1 under it; None if unknown.
+        """Return an e-value against ψ(f*) <= δ, with mean at most 1 under it; None if unknown.
 
-        20 and more reject at level 5 %; e-values of independent audits may be multiplied.
+        Values of 20 or more reject at level 5 %; those of independent audits may be multiplied.
         """
         return None
 
@@ -182,19 +180,19 @@ class SamplingLaw(ABC):
     def _p_less(self, delta: float) -> float: ...
 
     def _level(self, alpha: float, sides: int = 1) -> float:  # noqa: ARG002
-        """Return a level between 0 and 1, or refuse it."""
+        """Return a level, checked to be between 0 and 1."""
         return check_number("alpha", alpha, above=0, below=1)
 
 
 Verdict: TypeAlias = Literal["rejected", "certified", "inconclusive", "not-applicable"]
-"""The first three come from bounds; the last says that these could find nothing."""
+"""The first three come from bounds; the last means that these could find nothing."""
 
 
 def reach_verdict(*, rejected: bool, certified: bool) -> Verdict:
     """Return the verdict about ψ(f*) <= δ from two one-sided bounds at level α each.
 
-    Whatever ψ(f*) is, only one of "rejected" and "certified" can be wrong, so each bound may use
-    all of α. If they contradict each other, neither counts.
+    For any ψ(f*), only one of "rejected" and "certified" can be wrong, so each bound may use all of
+    α. If they contradict each other, neither counts.
     """
     if rejected == certified:
         return "inconclusive"
@@ -202,9 +200,9 @@ def reach_verdict(*, rejected: bool, certified: bool) -> Verdict:
 
 
 def reaches(law: SamplingLaw, goal: str, delta: float, alpha: float) -> bool:
-    """Return whether an audit with this law reaches its goal: `reach_verdict`'s rule.
+    """Return whether an audit with this law reaches its goal, by the rule of `reach_verdict`.
 
-    Only the side that the goal asks for is computed.
+    Only the bound that the goal needs is computed.
     """
     if goal == "certify":
         return law.certifies(delta, alpha)

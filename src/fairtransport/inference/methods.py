@@ -81,7 +81,7 @@ class Request:
 
 
 class Method(Protocol):
-    """A method makes a law from a request.
+    """A method computes a law from a request.
 
     Registered under its name in ``METHODS``, it is what ``method=`` and ``--method`` accept.
     """
@@ -94,15 +94,15 @@ class Method(Protocol):
 def m_out_of_n(request: Request) -> DrawnLaw:
     """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) by default.
 
-    m/n → 0 makes it consistent also where ψ has a corner; how far off it is at sizes that
-    people have is on the validity page.
+    m/n → 0 makes it consistent even if ψ has a corner; the validity page shows its error at usual
+    sizes.
     """
     size = request.size or default_size(request.n)
     return _resample(request, "m-out-of-n", draw_with_replacement(request.counts, size), size)
 
 
 def efron(request: Request) -> DrawnLaw:
-    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes."""
+    """Resample n of n, the ordinary bootstrap: the paper's diagnostic."""
     law = _resample(request, "efron", draw_with_replacement(request.counts, request.n), request.n)
     return DrawnLaw(law.method, law.estimate, law.n, (law.gaussianity.words,), law.draws, law.size)
 
@@ -154,7 +154,7 @@ def numerical(request: Request) -> DrawnLaw:
 
 
 def plug_in(request: Request) -> PlugInLaw:
-    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner."""
+    """Theorem 1's law with f_n for f*; normal except for samples exactly at a corner."""
     estimate = request.estimate
     return PlugInLaw("plug-in", estimate, request.n, (), plug_in_limit(request))
 
@@ -190,7 +190,7 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     Returns
     -------
     MinOfNormals
-        Normal where the budget curve has no corner at the budget.
+        The limit law; normal if the budget curve has no corner at the budget.
 
     Notes
     -----
@@ -211,14 +211,14 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     centred = [gains - frequencies @ gains for gains in (at_low, at_high)]
     (xx, xy), (_, yy) = np.array([[frequencies @ (a * b) for b in centred] for a in centred])
     sd_x, sd_y = _spread(xx, at_low), _spread(yy, at_high)
-    # away from corners the two ends are one price, whatever rounding says
+    # away from corners the two ends are one price, up to rounding
     if low == high or sd_x == 0 or sd_y == 0:
         return MinOfNormals(sd_x, sd_y, 1.0)
     return MinOfNormals(sd_x, sd_y, float(np.clip(xy / (sd_x * sd_y), -1, 1)))
 
 
 def _spread(variance: float, gains: FloatArray) -> float:
-    """Return the standard deviation; rounding errors of a constant gain are no variation."""
+    """Return the standard deviation; 0 for rounding errors of a constant gain."""
     scale = float(np.max(np.abs(gains), initial=0.0))
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
@@ -229,8 +229,8 @@ def finite_sample(request: Request) -> FiniteSampleLaw:
     limits = _find_limits(
         problem, request.loss_range, binary=request.binary_losses, max_gain=request.most_gain
     )
-    # never because the units of a sample happen to be people: two tests, chosen by the data, have
-    # a level above α
+    # not if the units of a sample happen to be people: two tests, chosen by the data, exceed level
+    # α
     limits = limits if units.is_single else replace(limits, two_valued=False)
     return FiniteSampleLaw(
         "finite-sample", request.estimate, units.n, (), problem, units, limits, request.alpha,
@@ -242,14 +242,14 @@ def _find_limits(
     problem: AuditProblem, loss_range: tuple[float, float] | None, *, binary: bool,
     max_gain: float | None,
 ) -> GainLimits:  # fmt: skip
-    """Return what is known of gains: from the losses' range, or because the points are all."""
+    """Return the limits of gains: from the losses' range, or of a complete sample space."""
     if loss_range is None:
         return find_space_limits(problem)
     return find_loss_limits(problem, loss_range, binary=binary, max_gain=max_gain)
 
 
 DRAWING = ("m-out-of-n", "numerical", "subsampling", "efron")
-"""The methods whose law is known by draws from it."""
+"""Methods whose law is approximated by draws."""
 METHODS: dict[str, Method] = {
     "finite-sample": finite_sample,
     "m-out-of-n": m_out_of_n,
@@ -288,19 +288,19 @@ def sampling_law(
     fixed_levels: bool = True,
     units: Units | None = None,
 ) -> SamplingLaw:
-    """Return what a sample says about ψ(f*), by one of several methods.
+    """Return the sampling law of ψ(f*), by one of several methods.
 
     Parameters
     ----------
     problem
         The audit problem.
     counts
-        (K,) how many people are at each point.
+        (K,) number of people at each point.
     method
         "finite-sample", whose bounds hold at every n, or one of the asymptotic methods in
         `METHODS`.
     n_resamples
-        B, the number of draws; without meaning for the laws in closed form.
+        B, the number of draws; ignored by laws in closed form.
     rng
         A seed or a numpy generator.
     m
@@ -308,34 +308,33 @@ def sampling_law(
     step
         ϵ of the numerical derivative method; default n^(−1/4).
     alpha
-        The level at which the p-values of "finite-sample" are aimed.
+        Level for which p-values of "finite-sample" are computed most precisely.
     loss_range
-        Limits of the losses that hold for points outside ``problem`` too, for "finite-sample";
-        None says that the problem's points are the whole sample space.
+        For "finite-sample": limits of the losses, also at points outside ``problem``; None: the
+        problem's points are the whole sample space.
     binary_losses
-        Whether each loss is an end of ``loss_range``, at points outside ``problem`` too.
+        Whether each loss is an end of ``loss_range``, also at points outside ``problem``.
     most_gain
-        A limit of every gain, where that is known to be less than the whole ``loss_range``.
+        Limit of every gain, if known to be less than the whole ``loss_range``.
     fixed_targets
-        Whether the targets do not depend on the sample. If they do, no method gives an upper
-        bound: it is infinite.
+        Whether the targets do not depend on the sample. If they do, the upper bound is infinite.
     fixed_levels
-        Whether the levels that twins take do not depend on the sample. If they do, the lower
-        bounds of "finite-sample" come from stakes that are fixed beforehand, and upper bounds are
-        about the levels of the sample.
+        Whether the levels that twins take do not depend on the sample. If they do, the lower bounds
+        of "finite-sample" use stakes fixed beforehand, and upper bounds are about the levels of the
+        sample.
     units
-        The independent units of the sample, as ``result.space.units`` has them, for
-        "finite-sample"; None: every person is one.
+        For "finite-sample": the independent units of the sample, as in ``result.space.units``;
+        None: every person is one.
 
     Returns
     -------
     SamplingLaw
-        Bounds at any level, p-values, and what they promise.
+        Bounds at any level, p-values, and their guarantee.
 
     Raises
     ------
     InputError
-        If a setting breaks its rule, or a method needs one that is missing.
+        If a setting is invalid, or a method needs one that is missing.
 
     Examples
     --------
@@ -375,7 +374,7 @@ def unit_share_interval(
 ) -> Interval:  # fmt: skip
     """Return the interval for the share of people, or of units' weight, at some points.
 
-    The share is ψ of a problem without costs: everybody may move to a loss of 1, and those at the
+    The share is ψ of a problem without costs: everybody may move to a loss of 1, and people at the
     points have a loss of 0.
     """
     losses = np.append(np.where(is_member, 0.0, 1.0), 1.0)
@@ -394,7 +393,7 @@ def check_level(method: str, alpha: float, n_resamples: int) -> None:
 
 
 def _check_counts(counts: object, size: int) -> IntArray:
-    """Return how many people are at each point, as whole numbers."""
+    """Return the number of people at each point, as integers."""
     array = check_float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     if not whole.all() or not array.sum() > 0:
@@ -437,10 +436,10 @@ def difference_law(
     nested: bool = False,
     units: Units | None = None,
 ) -> DifferenceLaw:
-    """Return what one sample says about Δ = ψ(f*) − ψ'(f*), for two audits of it.
+    """Return the law of Δ = ψ(f*) − ψ'(f*), for two audits of one sample.
 
-    The targets of both must not depend on the sample: with targets from it a difference can
-    err either way, and nothing can be said.
+    The targets of both must not depend on the sample: otherwise a difference can err either way,
+    and has no bounds.
 
     Parameters
     ----------
@@ -448,22 +447,22 @@ def difference_law(
         The two audit problems, over the same points: two models, or one model with two
         similarities.
     counts
-        (K,) how many people are at each point.
+        (K,) number of people at each point.
     rng
         A seed or a numpy generator.
     alpha
-        The level at which p-values are aimed.
+        Level for which p-values are computed most precisely.
     loss_range
-        Limits of the losses of both that hold for points outside the problems too; None says
-        that the problems' points are the whole sample space.
+        Limits of the losses of both, also at points outside the problems; None: the problems'
+        points are the whole sample space.
     most_gains
-        Limits of every gain, where they are known to be less than the whole ``loss_range``.
+        Limits of every gain, if known to be less than the whole ``loss_range``.
     nested
         Whether ``problem`` has the losses of ``other`` and allows every move that it allows,
         at no higher cost.
     units
-        The independent units of the sample, as for `sampling_law`. Sizes that are taken as given
-        must be equal: stakes and prices of a difference follow the past.
+        The independent units of the sample, as for `sampling_law`. Sizes without a declared limit
+        must be equal, as stakes and prices of a difference depend on the past.
 
     Returns
     -------
@@ -473,7 +472,7 @@ def difference_law(
     Raises
     ------
     InputError
-        If the problems are not over the same points, or a setting breaks its rule.
+        If the problems are not over the same points, or a setting is invalid.
 
     Examples
     --------

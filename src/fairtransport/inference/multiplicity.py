@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray
 
 MIN_LEVEL_GAP = 1.05
-"""Levels of a family that are nearer to each other than this are one, the smaller."""
+"""Levels of a family within this ratio are merged into the smaller."""
 
 
 def holm(pvalues: FloatArray) -> FloatArray:
@@ -25,7 +25,7 @@ def holm(pvalues: FloatArray) -> FloatArray:
 
 
 def _step_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
-    """Return p-values, the smallest times the first factor and so on, none below one before it."""
+    """Return step-down p-values: the smallest times the first factor etc., never decreasing."""
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.empty(len(pvalues))
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
@@ -34,25 +34,25 @@ def _step_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Family:
-    """A declared family of audits: which level each of its tests and bounds has.
+    """A declared family of audits, with the levels of its tests and bounds.
 
     Both ends of every audit's interval have level α/2m, so that all 2m hold together with
     probability 1 − α.
 
-    Verdicts: a certificate has level α/2m too, so that an audit is certified exactly if its
-    upper end is at most δ. Rejections are stepped down as Holm's: with h audits not rejected yet,
-    each is tested at level
+    Verdicts: a certificate has level α/2m, too, so that an audit is certified exactly if its upper
+    end is at most δ. Rejections are stepped down as Holm's: with h audits not rejected yet, each is
+    tested at level
 
         α_h = α (1 − min(k, t − h)/2m) / h.
 
-    With probability 1 − α no verdict is wrong. A rejection can be wrong where ψ <= δ, say in h
-    audits, and a certificate where ψ > δ, in the t − h others; no audit has both. The first wrong
-    rejection comes when only audits of the others were rejected before, so at a level of at most
-    α_h; h of these are α(1 − min(k, t − h)/2m). Of the others at most min(k, t − h) can be
-    certified, each wrongly with probability α/2m. Together that is α, whatever the audits have
-    to do with each other. Where nothing can be certified, α_h is Holm's α/h. Holm's levels beside
-    certificates at α/m could be wrong with probability up to (2 − 1/m)α: what is saved by
-    rejecting one audit would be spent again by certifying it.
+    With probability 1 − α no verdict is wrong. A rejection can be wrong if ψ <= δ, say in h audits,
+    and a certificate if ψ > δ, in the t − h others; no audit can have both errors. The first wrong
+    rejection comes after rejections of the others only, so at a level of at most α_h; h of these
+    are α(1 − min(k, t − h)/2m). Of the others at most min(k, t − h) can be certified, each wrongly
+    with probability α/2m. Together that is α, for any dependence between the audits. If nothing can
+    be certified, α_h is Holm's α/h. Holm's levels with certificates at α/m could be wrong with
+    probability up to (2 − 1/m)α: the level saved by rejecting an audit would be spent again by
+    certifying it.
     """
 
     alpha: float
@@ -72,9 +72,9 @@ class Family:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The levels at which p-values have to be exact, falling from α.
+        """The levels at which p-values have to be exact, decreasing from α.
 
-        Steps nearer to each other than ``MIN_LEVEL_GAP`` are one, the smaller.
+        Steps within a ratio of ``MIN_LEVEL_GAP`` are merged into the smaller.
         """
         levels: list[float] = []
         for level in self.step_levels.tolist():
@@ -83,12 +83,12 @@ class Family:
         return tuple(sorted({*levels, self.alpha}, reverse=True))
 
     def adjusted(self, pvalues: Sequence[float]) -> FloatArray:
-        """Return p-values of which each is at most α exactly if the family rejects the audit."""
+        """Return adjusted p-values, at most α exactly if the family rejects the audit."""
         raw = np.array(pvalues, dtype=float)
         products = _step_down(raw, self._factors)
         rejected = np.zeros(len(raw), bool)
         order = np.argsort(raw, kind="stable")
-        # the decision itself, at the very levels that tests were run at; products only tell it
+        # the decision itself, at the levels of the tests; products only report it
         rejected[order] = np.logical_and.accumulate(raw[order] <= self.step_levels)
         # a product may be off by a rounding error on either side
         above = math.nextafter(self.alpha, 1.0)
@@ -105,7 +105,7 @@ class Family:
     def _factors(self) -> FloatArray:
         """(t,) α over the level of each step."""
         remaining = self.tested - np.arange(self.tested, dtype=float)
-        # where h true hypotheses are left, the others can be wrong by a certificate only, of level
-        # α/2m each, as far as any can be certified at all
+        # if h true hypotheses are left, the others can only err by a certificate, at level α/2m
+        # each, if they can be certified at all
         others = np.minimum(self.certifiable, self.tested - remaining)
         return np.asarray(remaining / (1 - others / (2 * self.size)))

@@ -1,4 +1,4 @@
-"""Pilot: a small audit that stands for the population when a larger one is planned."""
+"""Pilot: a small audit that represents the population when a larger one is planned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_share(pilot: Pilot) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """A small audit that stands for the population, and what a larger one will know.
+    """A small audit that represents the population, and the prior knowledge of a larger one.
 
     Attributes
     ----------
@@ -39,18 +39,17 @@ class Pilot:
     fixed_targets
         Whether the planned audit's targets do not depend on its sample.
     families
-        (K,) numbers of the sets of points that come into an audit together: a point that was
-        sampled brings its family, the twins that the model is asked about. None: all points of
-        the problem are there, whatever the sample.
+        (K,) family of each point: a sampled point brings its family into an audit, such as the
+        twins that the model is queried about. None: every audit has all points of the problem.
     open_levels
-        (K, columns) codes of the sensitive features whose levels an audit takes from its data:
-        a point whose level nobody in the sample has is not there.
+        (K, columns) codes of the sensitive features whose levels an audit takes from its data: an
+        audit lacks points with a level that is not in its sample.
     delta, alpha, method, n_resamples
         The pilot's own settings, the defaults of a plan.
     notes
-        What a reader of the plan should know of the pilot.
+        Notes on the pilot for readers of the plan.
     n
-        How many people the pilot has; None where nobody knows.
+        Number of people of the pilot; None if unknown.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class Pilot:
     >>> import pandas as pd
     >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [1] * 40})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", delta=0.1, rng=0)
     >>> pilot = result.as_pilot()
     >>> pilot.frequencies.tolist(), pilot.delta
@@ -86,16 +85,16 @@ class Pilot:
         Parameters
         ----------
         counts
-            (K,) how many people are at each point of the pilot's problem.
+            (K,) number of people at each point of the pilot's problem.
 
         Returns
         -------
         tuple of AuditProblem and ndarray of int
-            Without the points that such an audit would not have.
+            The problem and the counts without the points that such an audit would lack.
 
         Examples
         --------
-        Nobody is a woman in this sample, so that it knows no other sex.
+        This sample has no woman, so that the audit knows no other sex.
 
         >>> problem, counts = pilot.audited(np.array([0, 5]))
         >>> problem.size, counts.tolist()
@@ -115,7 +114,7 @@ class Pilot:
         return there
 
     def chance_to_miss_a_level(self, n: int) -> float:
-        """Return a limit of the chance that some level occurs nowhere in n people.
+        """Return an upper limit of the probability that n people lack some level.
 
         Parameters
         ----------
@@ -125,7 +124,7 @@ class Pilot:
         Returns
         -------
         float
-            Between 0 and 1.
+            A probability.
 
         Examples
         --------
@@ -143,11 +142,11 @@ class Pilot:
 class HasPilot(Protocol):
     """The result of an audit, as far as a plan needs it.
 
-    A protocol, so that planning does not import the audit, which is built on top of it.
+    A protocol, so that planning does not import audits, which are built on top of it.
     """
 
     def as_pilot(self) -> Pilot:
-        """Return what a plan has to know."""
+        """Return the input of a plan."""
         ...
 
 
@@ -181,7 +180,7 @@ def build_pilot(
     if loss_range is not None:
         low, high = check_float_array("loss_range", loss_range, (2,)).tolist()
         limits = (low, high)
-    # without fixed targets a point comes into an audit by being sampled
+    # without fixed targets, an audit has sampled points only
     families = None if fixed_targets else np.arange(problem.size)
     people = None if counts is None else round(float(np.sum(np.asarray(counts, float))))
     return Pilot(

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 MAX_CASES = 10**9
-"""Nobody audits more; a search that goes beyond is given up."""
+"""Maximum number of cases, at which a search is given up."""
 MIN_TEETH = 64
-"""Teeth looked at on either side of a crossing, at least."""
+"""Minimum number of teeth to examine on either side of a crossing."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class BinomialTest:
     """Clopper–Pearson's bound against δ, when a share ``share`` of people is affected.
 
     To reject, the lower bound exceeds δ: at least c affected people among n, c the smallest
-    number with P(Bin(n, δ) >= c) < α. To certify, the upper bound is at most δ: at most c of
-    them, c the largest number with P(Bin(n, δ) <= c) <= α (−1: none will do). As n grows, c
-    never falls. While it stays, on a *tooth*, the power to reject rises and that to certify
-    falls; where it steps, the power jumps the other way.
+    number with P(Bin(n, δ) >= c) < α. To certify, the upper bound is at most δ: at most c of them,
+    c the largest number with P(Bin(n, δ) <= c) <= α (−1: there is none). c never decreases with n.
+    While it is constant, on a *tooth*, the power to reject increases and that to certify decreases;
+    where it steps, the power jumps back.
     """
 
     share: float
@@ -66,12 +66,12 @@ class BinomialTest:
     def sample_size(self, target_power: float) -> int:
         """Return the smallest n from which on the power never falls below ``target_power``.
 
-        Each tooth is known by its ends, so teeth are searched and not sizes: a crossing by
-        bisection, then all teeth near it. The least power of a tooth is a rising curve plus what
-        comes from its end being a whole number. In standard errors of the share, that is at most
-        p/√(np(1 − p)), while the curve rises by |p − δ|/(2δ√(np(1 − p))) a tooth: successes and
-        failures mix on about 2pδ/|p − δ| teeth. Four times as many are looked at either way, and
-        more until the last quarter of them holds no failure.
+        A tooth is known by its ends, so teeth are searched instead of sizes: a crossing by
+        bisection, then all teeth near it. The least power of a tooth is an increasing curve plus an
+        effect of its end being an integer. In standard errors of the share, that effect is at most
+        p/√(np(1 − p)), while the curve increases by |p − δ|/(2δ√(np(1 − p))) per tooth: successes
+        and failures mix on about 2pδ/|p − δ| teeth. Four times as many are examined either way, and
+        more until the last quarter of them has no failure.
         """
         n = self._without_tolerance(target_power) if self.delta == 0 else self._search(target_power)
         if n < MAX_CASES:
@@ -85,7 +85,7 @@ class BinomialTest:
     def _search(self, target_power: float) -> int:
         """Return the smallest n with the target power from there on, for δ > 0."""
         crossing = self._crossing(target_power)
-        # the tooth before fails; if it lies beyond reach, so does the answer
+        # the tooth before fails; if it is beyond the maximum, so is the answer
         if self._tooth_start(np.array([crossing - 1]))[0] >= MAX_CASES:
             return MAX_CASES
         gap = abs(self.share - self.delta)
@@ -101,11 +101,11 @@ class BinomialTest:
 
     @property
     def _first_tooth(self) -> int:
-        """The lowest critical number there is: −1 to certify, 1 to reject."""
+        """The lowest possible critical number: −1 to certify, 1 to reject."""
         return -1 if self.certify else 1
 
     def _power(self, n: IntArray, critical: IntArray) -> FloatArray:
-        """Return the probability to reach the goal at sizes whose critical numbers are known."""
+        """Return the probability of reaching the goal at sizes with known critical numbers."""
         return (binomial_at_most if self.certify else binomial_at_least)(critical, n, self.share)
 
     def _tooth_start(self, tooth: IntArray) -> IntArray:
@@ -129,7 +129,7 @@ class BinomialTest:
         return self._power(where, teeth)
 
     def _crossing(self, target_power: float) -> int:
-        """Return a tooth that is good, the one before being not, near where that changes."""
+        """Return a sufficient tooth after an insufficient one, near where that changes."""
         low, high = self._first_tooth - 1, 1
         while not self._least_power(np.array([high]))[0] >= target_power:
             if high > MAX_CASES:
@@ -142,12 +142,12 @@ class BinomialTest:
         return high
 
     def _on_tooth(self, last_failing: int, target_power: float) -> int:
-        """Return the first n that is good up to the end of the tooth that fails last."""
+        """Return the first n that is sufficient up to the end of the tooth that fails last."""
         start, after = self._tooth_start(np.array([last_failing, last_failing + 1])).tolist()
         if self.certify or last_failing < self._first_tooth:
             return int(max(after, 1))
 
-        # power rises on this tooth: it may be good from somewhere on
+        # power increases on this tooth: it may be sufficient from some n on
         def good(n: IntArray) -> BoolArray:
             """Whether the power at n is enough, while this many affected people reject."""
             return binomial_at_least(np.array([last_failing]), n, self.share) >= target_power
@@ -157,7 +157,7 @@ class BinomialTest:
         return int(_find_first(good, np.array([start - 1]), np.array([after - 1]))[0])
 
     def _without_tolerance(self, target_power: float) -> int:
-        """Return the n at which one affected person, who is enough, is likely enough."""
+        """Return the n for δ = 0, where one affected person is enough to reject."""
         if self.share == 1:
             return 1
         return max(1, math.ceil(math.log1p(-target_power) / math.log1p(-self.share)))
@@ -196,13 +196,13 @@ GRID_SPAN = 1.7
 """The grid of sizes goes from the centre divided by this to the centre times this."""
 GRID_SIZES = 7
 MIN_ROUGH_SIMULATIONS = 50
-"""Simulations a size, at least, while the grid's centre is looked for."""
+"""Minimum number of simulations per size in the search for the grid's centre."""
 MAX_GRIDS = 6
-"""Grids tried before the best so far is taken."""
+"""Maximum number of grids before the best one so far is used."""
 MAX_POWER_GAP = 0.3
-"""How far from the target power a measured one may be and still count in the fit."""
+"""Maximum distance from the target power of measurements in the fit."""
 MIN_FIT_SIZES = 3
-"""Sizes near the target power that a fit needs."""
+"""Minimum number of sizes near the target power for a fit."""
 N_BOOTSTRAPS = 200
 
 
@@ -233,10 +233,10 @@ class Simulation:
         return self.pilot.problem.value(self.pilot.frequencies)
 
     def outcomes(self, sizes: IntArray, many: int) -> BoolArray:
-        """Return which of many audits reach the goal at each of some rising sizes.
+        """Return which of many audits reach the goal at each of some increasing sizes.
 
-        The audits grow: a larger sample contains the smaller one. That is the common random
-        numbers that keep the differences between sizes quiet.
+        Larger samples contain the smaller ones: common random numbers reduce the noise of
+        differences between sizes.
         """
         result = np.zeros((many, len(sizes)), bool)
         steps = np.diff(sizes, prepend=0)
@@ -249,7 +249,7 @@ class Simulation:
         return result
 
     def count(self, sizes: IntArray) -> BoolArray:
-        """Return the outcomes of a full number of audits, and remember how many were good."""
+        """Return the outcomes of a full number of audits, and store how many succeeded."""
         outcomes = self.outcomes(sizes, self.n_simulations)
         for size, good in zip(sizes.tolist(), outcomes.sum(axis=0).tolist(), strict=True):
             had, of = self.successes.get(size, (0, 0))
@@ -257,7 +257,7 @@ class Simulation:
         return outcomes
 
     def count_afresh(self, n: int) -> int:
-        """Return how many of as many new audits reach the goal, whatever the search found."""
+        """Return how many of the same number of new audits reach the goal."""
         self.successes.pop(n, None)
         return int(self.count(np.array([n])).sum())
 
@@ -276,7 +276,7 @@ class Simulation:
     def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:
         """Whether the audit of one simulated sample reaches the goal."""
         law = self.law_of(counts, rng)
-        # plans ask thousands of times, and bounds by betting take long
+        # plans run thousands of audits, and bounds by betting take long
         if isinstance(law, FiniteSampleLaw):
             return law.passes_one_test(self.goal, self.delta, self.alpha)
         return reaches(law, self.goal, self.delta, self.alpha)
@@ -362,7 +362,7 @@ def _crossing(
 def _fitted(sizes: IntArray, outcomes: BoolArray, target_power: float) -> float:
     """Return n with Φ(a + b√n) = target_power, by weighted least squares on the probits.
 
-    A bound is z standard errors from its estimate, and a standard error falls as 1/√n: the
+    A bound is z standard errors from its estimate, and a standard error decreases as 1/√n: the
     probit of the power is about linear in √n. Weights are the probits' precisions.
     """
     from scipy.special import ndtri
@@ -395,9 +395,9 @@ MAX_TILT = 60.0
 
 
 class PilotRange(NamedTuple):
-    """What the error of a pilot leaves open: ψ, the cases needed, and the power with those planned.
+    """Ranges due to the error of a pilot: of ψ, the cases needed, and the power with those planned.
 
-    Each is from low to high. The cases end in None where perhaps no number is enough.
+    Each is from low to high. The cases end in None if possibly no number is enough.
     """
 
     value: tuple[float, float]
@@ -406,9 +406,9 @@ class PilotRange(NamedTuple):
 
 
 def find_share_range(test: BinomialTest, pilot_n: int, n: int, power: float) -> PilotRange:
-    """Return what a pilot leaves open about a share: exact, by its Clopper–Pearson interval.
+    """Return the ranges for a share: exact, by the pilot's Clopper–Pearson interval.
 
-    Power and cases are monotone in the share, so that their ranges cover where its interval does.
+    Power and cases are monotone in the share, so that their ranges cover if its interval does.
     """
     low, high = share_interval(round(test.share * pilot_n), pilot_n, PILOT_ERROR)
     hard, easy = (replace(test, share=share) for share in _by_ease(low, high, test.certify))
@@ -423,30 +423,30 @@ def _by_ease(low: float, high: float, certify: bool) -> tuple[float, float]:  # 
 
 
 def _exact_size(test: BinomialTest, power: float) -> int | None:
-    """Return the cases that a share needs; None where none are enough or too many."""
+    """Return the cases that a share needs; None if no number is enough, or it is too large."""
     if (test.share >= test.delta) if test.certify else (test.share <= test.delta):
         return None
     try:
         return test.sample_size(power)
-    except InputError:  # too near to δ
+    except InputError:  # too close to δ
         return None
 
 
 def find_simulated_range(
     simulation: Simulation, pilot_n: int, n: int, achieved: float, power: float
 ) -> PilotRange:
-    """Return what a pilot leaves open where audits are simulated: approximate.
+    """Return the approximate ranges for simulated audits.
 
-    An interval of ψ comes from the pilot's own audit. At its ends the pilot's people are weighted
-    by exp(t·gain), with t so that ψ is there, and the power is Φ(√n·|ψ − δ|/σ − c): c is what it
-    is at the pilot itself, where the power was simulated.
+    The interval of ψ comes from the pilot's own audit. At its ends the pilot's people are weighted
+    by exp(t·gain), with t so that ψ is there, and the power is Φ(√n·|ψ − δ|/σ − c), with c from the
+    pilot itself, where the power was simulated.
     """
     from scipy.special import ndtr, ndtri
 
     low, high = _pilot_interval(simulation, pilot_n)
     certify = simulation.goal == "certify"
     at_pilot = _signal(simulation, simulation.pilot.frequencies)
-    if not math.isfinite(at_pilot):  # everybody gains the same: no way to tell how others do
+    if not math.isfinite(at_pilot):  # everybody gains the same, which says nothing about others
         return PilotRange((low, high), (1, None), (0.0, 1.0))
     smooth = (achieved * simulation.n_simulations + 0.5) / (simulation.n_simulations + 1)
     shift = math.sqrt(n) * at_pilot - float(ndtri(smooth))
@@ -467,13 +467,13 @@ def _pilot_interval(simulation: Simulation, pilot_n: int) -> tuple[float, float]
     rng = simulation.rng.spawn(1)[0]
     law = simulation.law_of(counts, rng)
     low, high = law.lower_bound(PILOT_ERROR / 2), law.upper_bound(PILOT_ERROR / 2)
-    if not math.isfinite(high):  # targets of the sample bound nothing from above
+    if not math.isfinite(high):  # targets of the sample give no upper bound
         high = simulation.law_of(counts, rng, "limit-law").upper_bound(PILOT_ERROR / 2)
     return min(low, simulation.value), max(high, simulation.value)
 
 
 def _signal(simulation: Simulation, frequencies: FloatArray) -> float:
-    """Return how far ψ is on the goal's side of δ, in standard deviations of a person's gain."""
+    """Return the distance of ψ from δ on the goal's side, in standard deviations of a gain."""
     problem = simulation.pilot.problem
     law = limit_at(problem, frequencies)
     side = 1 if simulation.goal == "reject" else -1
@@ -483,7 +483,7 @@ def _signal(simulation: Simulation, frequencies: FloatArray) -> float:
 
 
 def _tilt(simulation: Simulation, value: float) -> FloatArray | None:
-    """Return the pilot's frequencies, tilted so that ψ is a value; None if they cannot be."""
+    """Return the pilot's frequencies, tilted to a value of ψ; None if that is impossible."""
     problem, frequencies = simulation.pilot.problem, simulation.pilot.frequencies
     gains = problem.net_gains(problem.solve(frequencies).price)
     is_there = frequencies > 0
@@ -493,7 +493,7 @@ def _tilt(simulation: Simulation, value: float) -> FloatArray | None:
     rises = np.where(is_there, (gains - top) / span, 0.0)
 
     def tilted(rate: float) -> FloatArray:
-        """Return the frequencies with a weight that rises with the gain."""
+        """Return the frequencies with weights that increase with the gain."""
         weights = frequencies * np.exp(rate * rises)
         return np.asarray(weights / weights.sum())
 

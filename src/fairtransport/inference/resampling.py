@@ -26,43 +26,43 @@ if TYPE_CHECKING:
 
 
 BLOCK_ENTRIES = 2_000_000
-"""Entries of a block of frequency vectors. Each block has a random stream of its own."""
+"""Number of entries of a block of frequency vectors, each with its own random stream."""
 MAX_TABLE_PEOPLE = 5_000_000
-"""People up to which a table says in which cell each one is."""
+"""Maximum number of people in a lookup table of their cells."""
 MAX_RESAMPLES = 10_000_000
-"""More draws would only make numbers exact that the sample does not know so well."""
+"""Maximum number of draws; more would be more exact than the sample."""
 MAX_SINGLE_DRAWS = 20_000_000
-"""People of a block of resamples who are drawn one by one."""
+"""Maximum number of people of a block of resamples that are drawn singly."""
 MAX_SUBSAMPLED_PEOPLE = 10**9
-"""People from whom numpy draws without replacement; it takes fewer."""
+"""Number of people up to which numpy draws without replacement."""
 POISSON_HEADROOM = 3.0
-"""Standard deviations that a Poisson total is aimed below the size of a resample."""
+"""Standard deviations of a Poisson total between its mean and the size of a resample."""
 
 
 Frequencies: TypeAlias = "FloatArray | csr_array[np.float64]"
-"""Frequency vectors, one a row, dense or sparse."""
+"""Frequency vectors, one per row, dense or sparse."""
 Draw: TypeAlias = "Callable[[np.random.Generator, int], Frequencies]"
 """Draws a number of frequency vectors."""
 
 
 def check_n_resamples(n_resamples: object) -> int:
-    """Return the number of draws that a caller wants, if it is one and not too large."""
+    """Return a checked number of draws."""
     return check_integer("n_resamples", n_resamples, at_most=MAX_RESAMPLES)
 
 
 def compute_resampled_values(
     problem: AuditProblem, draw: Draw, n_resamples: int, rng: np.random.Generator, people: int
 ) -> FloatArray:
-    """Return ψ of ``n_resamples`` resamples of so many people that ``draw(rng, how many)`` makes.
+    """Return ψ of ``n_resamples`` resamples of ``people`` people, made by ``draw(rng, number)``.
 
-    The blocks and their random streams are the same whatever the number of threads, or of
-    workers where a joblib backend is active.
+    The blocks and their random streams do not depend on the number of threads, or of workers of an
+    active joblib backend.
     """
     check_n_resamples(n_resamples)
     # sparse where people are fewer than points
     block = max(1, min(n_resamples, BLOCK_ENTRIES // min(problem.size, people)))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
-    # a stream a block, whoever draws it: the same numbers on every machine
+    # one stream per block: the same numbers on every machine
     streams = rng.spawn(len(sizes))
     if len(sizes) > 1 and count_workers() > 1:
         filling = problem.filling
@@ -83,7 +83,7 @@ def _values_of_block(
 def _draw_ahead(
     draw: Draw, streams: Sequence[np.random.Generator], sizes: Sequence[int]
 ) -> Iterator[Frequencies]:
-    """Draw the blocks in order, the next two while the one before is being used."""
+    """Draw the blocks in order, two blocks ahead."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=2) as pool:
@@ -108,13 +108,13 @@ def draw_with_replacement(counts: IntArray, size: int) -> Draw:
     mean = max(0.0, size - POISSON_HEADROOM * math.sqrt(size)) / total * counts
 
     def by_cell(rng: np.random.Generator, many: int) -> FloatArray:
-        """Draw the cells' counts as Poisson ones, and fill up what is lacking person by person."""
+        """Draw Poisson counts of the cells, and add the missing people singly."""
         if many * POISSON_HEADROOM * math.sqrt(size) > MAX_SINGLE_DRAWS:
             return np.asarray(rng.multinomial(size, counts / total, many) / size)
-        # Poisson cells are multinomial given their total N; size − N further people, drawn
-        # one by one, make it Multinomial(size) whatever N is, as long as N <= size
+        # Poisson cells are multinomial given their total N; size − N further people, drawn singly,
+        # make it Multinomial(size) for any N <= size
         cell_counts = rng.poisson(mean, (many, len(counts)))
-        # redrawing depends on the total alone, given which the cells are multinomial still
+        # redrawing depends on the total only, given which the cells are still multinomial
         while len(over := np.flatnonzero(cell_counts.sum(axis=1) > size)):
             cell_counts[over] = rng.poisson(mean, (len(over), len(counts)))
         lacking = size - cell_counts.sum(axis=1)
@@ -149,7 +149,7 @@ def draw_without_replacement(counts: IntArray, size: int) -> Draw:
         cell_counts = rng.multivariate_hypergeometric(counts, size, many, method="marginals")
         return np.asarray(cell_counts / size)
 
-    # beyond a quarter of the people, repeats are too many to be drawn again
+    # beyond a quarter of the people, there are too many repeats to redraw
     return by_person if size < min(4 * len(counts), total // 4) else by_cell
 
 
@@ -163,12 +163,12 @@ def _build_cell_lookup(counts: IntArray) -> Callable[[IntArray], IntArray]:
 
 
 def _count_frequencies(cells: IntArray, points: int) -> csr_array[np.float64]:
-    """Return frequency vectors of resamples that are given as cells, one a person."""
+    """Return frequency vectors of resamples given as cells, one per person."""
     from scipy.sparse import csr_array
 
     many, size = cells.shape
     start = np.arange(0, many * size + 1, size)
-    # a cell may stand several times in a row: sparse sums add up, quickly where rows are sorted
+    # a cell may occur repeatedly in a row: sparse arrays sum duplicates, quickly in sorted rows
     columns = np.sort(cells, axis=1).ravel()
     return csr_array((np.full(many * size, 1 / size), columns, start), shape=(many, points))
 
@@ -194,20 +194,20 @@ def _draw_distinct(rng: np.random.Generator, total: int, size: int, many: int) -
 
 
 PILOT_PROPOSALS = 2_000
-"""Proposals that tell whether rejection is cheap."""
+"""Number of proposals to find out whether rejection is cheap."""
 MIN_ACCEPTANCE = 0.05
-"""Acceptance rate from which plain rejection is used."""
+"""Minimum acceptance rate for plain rejection."""
 MAX_TRUNCATED_ENTRIES = 500_000_000
-"""Entries of all draws together, which are kept: 4 GB."""
+"""Maximum number of entries of all stored draws: 4 GB."""
 MAX_NORMALS = 20_000_000_000
-"""Normal draws beyond which the method is refused instead of running for hours."""
+"""Maximum number of normal draws, instead of running for hours."""
 PROPOSAL_ENTRIES = 4_000_000
-"""Entries of a block of proposals."""
+"""Number of entries of a block of proposals."""
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedDraws:
-    """Draws of f_n + ϵZ >= 0 and how they were had."""
+    """Draws of f_n + ϵZ >= 0, and how they were made."""
 
     frequencies: FloatArray
     acceptance: float
@@ -234,7 +234,7 @@ def draw_truncated(
     pilot = _draw_proposals(f[cells], step, PILOT_PROPOSALS, rng)
     good = pilot[(pilot >= 0).all(axis=1)]
     acceptance = len(good) / PILOT_PROPOSALS
-    # both samplers have the same law; which is used decides nothing but time
+    # both samplers have the same law, and differ in time only
     exact = acceptance < MIN_ACCEPTANCE
     draws = (
         _draw_exactly(f[cells], step, many, rng)
@@ -247,7 +247,7 @@ def draw_truncated(
 
 
 def _draw_proposals(f: FloatArray, step: float, many: int, rng: np.random.Generator) -> FloatArray:
-    """Draw f + ϵZ as Algorithm 2 does, without looking whether it is non-negative."""
+    """Draw f + ϵZ as in Algorithm 2, without the check that it is non-negative."""
     # √f·G − f·Σ√f·G has covariance Σ(f), and sums to zero up to rounding
     scaled = rng.standard_normal((many, len(f))) * np.sqrt(f)
     return np.asarray(f + step * (scaled - f * scaled.sum(axis=1, keepdims=True)))
@@ -267,7 +267,7 @@ def _draw_by_rejection(
 
 
 def _draw_exactly(f: FloatArray, step: float, many: int, rng: np.random.Generator) -> FloatArray:
-    """Draw independent truncated normals, then accept by the density of what is left over.
+    """Draw independent truncated normals, then accept by the density of the remainder.
 
     Adding the same multiple of f to all means does not change the law given the sum, so the
     means a·f are tilted until the truncated cells sum to 1 on average. All cells but the
@@ -298,7 +298,7 @@ def _draw_exactly(f: FloatArray, step: float, many: int, rng: np.random.Generato
             raise InputError(msg)
         # the upper tail by symmetry: a normal above 0, by inversion
         part = mean[others] - spread[others] * ndtri(rng.random((rows, len(others))) * reach)
-        # inversion at the very end of the tail may round to a little below 0
+        # inversion at the very end of the tail may round to slightly below 0
         part = np.maximum(part, 0.0)
         rest = 1 - part.sum(axis=1)
         # the density of the rest over the largest that it has on [0, ∞): at its mean, or at 0
@@ -316,14 +316,14 @@ def _find_tilt(f: FloatArray, spread: FloatArray) -> float:
     from scipy.special import log_ndtr
 
     def total(a: float) -> float:
-        """Return the sum of the truncated means at a tilt; it rises with it."""
+        """Return the sum of the truncated means at a tilt, in which it increases."""
         z = a * f / spread
         # pdf/cdf by logarithms: far in the tail both underflow, their ratio does not
         hazard = np.exp(-(z**2) / 2 - log_ndtr(z)) / math.sqrt(2 * math.pi)
         return float(np.sum(a * f + spread * hazard))
 
     low, high = -1.0, 1.0
-    # the tilt may be far below 0 where many small cells are cut off at 0
+    # the tilt may be far below 0 if many small cells are truncated at 0
     while total(low) > 1:
         low *= 2
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""Sample sizes: sample_size() plans an audit, Outlook says what an open verdict would take."""
+"""Sample sizes: sample_size() plans an audit, Outlook estimates what an open verdict needs."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ CLOPPER_PEARSON = "clopper-pearson"
 CURVE_POINTS = 400
 MAX_SIMULATIONS = 1_000_000
 ALARM_ERRORS = 3.0
-"""Standard errors by which the check may miss the wanted power before a note says so."""
+"""Standard errors by which the check may miss the target power without a note."""
 CASES = (
     "Cases are independent people; where rows belong together, count the clusters (`clusters` of "
     "the audit), not the rows."
 )
 NEGLIGIBLE_CHANCE = 1e-4
-"""A chance that a plan's percentages do not show."""
+"""A probability too small for the percentages of a plan."""
 OUTLOOK_POWER = 0.8
-"""Probability of a settled verdict, if the population is as the sample."""
+"""Probability of a settled verdict, if the population is like the sample."""
 MAX_OUTLOOK_CASES = 10_000_000
 """Largest number of cases that is reported."""
 MAX_EXACT_CASES = 1_000_000
 """Largest size for which exact power is computed: it takes a tenth of a second."""
 OUTLOOK_DIGITS = 2
-"""An estimate has no more."""
+"""Number of significant digits of an estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +67,13 @@ class PowerCurve:
     Attributes
     ----------
     n
-        The sizes, rising.
+        The sizes, increasing.
     power
-        The probability to reach the goal, exact or simulated.
+        The probability of reaching the goal, exact or simulated.
     error
-        Its Monte-Carlo standard error; 0 where it is exact.
+        Its Monte-Carlo standard error; 0 if exact.
     low, high
-        A 95 % interval for the power (Clopper–Pearson); the power itself where it is exact.
+        A 95 % interval for the power (Clopper–Pearson); the power itself if exact.
 
     Examples
     --------
@@ -99,26 +99,26 @@ class SamplePlan:
     n
         The number of cases.
     achieved, achieved_error
-        The power with n cases and its Monte-Carlo standard error, 0 where it is exact. If
-        simulated, it comes from audits that had no part in the choice of n.
+        The power with n cases and its Monte-Carlo standard error, 0 if exact. If simulated, it
+        comes from audits that were not used to choose n.
     n_error
-        The Monte-Carlo standard error of n; 0 where it is exact.
+        The Monte-Carlo standard error of n; 0 if exact.
     goal
         "reject" or "certify".
     value
-        The true ψ that is planned for.
+        The assumed true ψ.
     delta, alpha, power
-        The threshold, the level and the wanted power.
+        The threshold, the level and the target power.
     method
         "clopper-pearson" (exact), or the method of the simulated audits.
     curve
         The power around n.
     notes
-        What a reader of the numbers should know.
+        Notes for readers of the numbers.
     value_range, n_range, power_range
-        What the error of a pilot leaves open, each with probability 95 %: ψ, the cases that are
-        needed (up to None where perhaps no number is enough), and the power with n cases. None
-        for a value that is given, and for frequencies of nobody knows how many people.
+        Ranges due to the error of a pilot, each with probability 95 %: of ψ, of the cases needed
+        (up to None if possibly no number is enough), and of the power with n cases. None for a
+        given value, and for frequencies of an unknown number of people.
 
     Examples
     --------
@@ -146,11 +146,11 @@ class SamplePlan:
 
     @property
     def words(self) -> str:
-        """The plan in a sentence, what the pilot's error leaves open, and what a case is."""
+        """The plan in a sentence, with the pilot's error and the meaning of a case."""
         return " ".join([self._plan_words, *self._range_words(), CASES])
 
     def _range_words(self) -> Iterator[str]:
-        """Yield how far the plan may be off because the pilot is a sample itself."""
+        """Yield the ranges of the plan due to the error of the pilot."""
         if self.n_range is None or self.power_range is None or self.value_range is None:
             return
         (fewest, most), (low, high) = self.n_range, self.power_range
@@ -168,7 +168,7 @@ class SamplePlan:
 
     @property
     def _plan_words(self) -> str:
-        """How many cases do what, in a sentence."""
+        """The number of cases and its effect, in a sentence."""
         what = "rejects" if self.goal == "reject" else "certifies"
         cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
         if self.method == CLOPPER_PEARSON:
@@ -204,7 +204,7 @@ def sample_size(
 ) -> SamplePlan:
     """Return how many cases an audit needs to reach its goal with a given power.
 
-    Cases are independent people; where rows belong together (``clusters`` of `audit`), count the
+    Cases are independent people; if rows belong together (``clusters`` of `audit`), count the
     clusters, not the rows.
 
     Parameters
@@ -212,39 +212,39 @@ def sample_size(
     delta
         δ, the threshold of δ-fairness; by default the pilot's.
     value
-        The true ψ where it is the share of people who can be swapped into an error: no
-        budget (ε = 0), 0-1 loss and fixed targets. The answer is then exact.
+        The true ψ if it is the share of people who can be swapped into an error: no budget (ε = 0),
+        0-1 loss and fixed targets. The answer is then exact.
     pilot
-        Instead of ``value``: the result of an audit of a pilot sample. The planned audit is
-        one like it, with more people: everything it will know and do is taken from there.
+        Instead of ``value``: the result of an audit of a pilot sample. The planned audit has the
+        same settings, and more people.
     problem
         Instead of ``pilot``: an audit problem, with ``frequencies`` or ``counts``,
         ``fixed_targets`` and ``loss_range``.
     frequencies, counts
-        The pilot's distribution over the points of the problem. It is an estimate itself: with
-        ``counts``, or a result as ``pilot``, the plan says how far that leaves it open.
+        The pilot's distribution over the points of the problem, which is an estimate: with
+        ``counts``, or a result as ``pilot``, the plan has ranges for its error.
     goal
         "reject": δ-fairness is rejected; needs ψ > δ. "certify": the upper bound is at
         most δ; needs ψ < δ and fixed targets.
     alpha, power
-        The level of the bounds (default: the pilot's, else .05), and the probability with
-        which the goal is to be reached.
+        The level of the bounds (default: the pilot's, else .05), and the target probability of
+        reaching the goal.
     method, n_resamples
-        As the planned audit will use them, see `sampling_law`; default: the pilot's, else
-        "finite-sample" and 1000.
+        Those of the planned audit, see `sampling_law`; default: the pilot's, else "finite-sample"
+        and 1000.
     loss_range
-        With ``problem``: the limits of the losses that the planned audit knows before its
-        data, as `audit` takes them from the loss. A sample's own losses are no limits.
+        With ``problem``: limits of the losses that the planned audit knows before its data. A
+        sample's own losses are not such limits.
     fixed_targets
-        With ``problem``: True if mass may arrive at all of the problem's targets, whoever is
-        sampled (twins over declared levels, a reference frame); False if it may arrive at
-        points of the planned audit's own sample only, as with given predictions.
+        With ``problem``: True if mass may arrive at all of the problem's targets for any sample
+        (twins over declared levels, a reference frame); False if it may arrive only at points of
+        the planned audit's own sample, as with given predictions.
     binary_losses
         With ``problem``: whether the planned audit knows that each loss is an end of
         ``loss_range``, as with 0-1 loss; default: it does not.
     n_simulations
-        With a pilot: how many audits are simulated at each of about ten sizes. By betting
-        (method "finite-sample" with a budget or other losses) one takes tens of milliseconds.
+        With a pilot: number of simulated audits at each of about ten sizes. With bets (method
+        "finite-sample" with a budget or other losses) one takes tens of milliseconds.
     rng
         A seed or a numpy generator.
 
@@ -256,24 +256,23 @@ def sample_size(
     Raises
     ------
     InputError
-        If the goal cannot be reached: a value on the wrong side of δ, targets that vary.
+        If the goal cannot be reached, for a value on the wrong side of δ or targets that vary.
 
     Notes
     -----
-    The exact power is a saw-tooth in n. The answer is the smallest n from which on it never
-    falls below ``power``; a smaller n may reach it by luck of the integers.
+    The exact power is a saw-tooth in n. The answer is the smallest n from which on it never falls
+    below ``power``; a smaller n may reach it by chance.
 
-    With a pilot, audits of people drawn from its frequencies are simulated, on a grid of sizes
-    and each growing through it. Each sees what `audit` would see of its sample: with targets
-    that depend on it the points of the sample alone, with twins over levels that were not
-    declared those levels that occur. The grid's centre comes from doubling and halving; the
-    answer is where Φ(a + b√n), fitted to the shares near the wanted one, reaches it. Where such
-    an audit is Clopper–Pearson's (method "finite-sample", gains 0 or 1, only free moves, fixed
-    targets), the exact route is taken.
+    With a pilot, audits of people drawn from its frequencies are simulated, on a grid of sizes and
+    each growing through it. Each has what `audit` would have: with targets that depend on its
+    sample the points of the sample only, with twins over undeclared levels the observed levels. The
+    grid's centre comes from doubling and halving; the answer is where Φ(a + b√n), fitted to the
+    shares near the target, reaches it. If such an audit is Clopper–Pearson's (method
+    "finite-sample", gains 0 or 1, only free moves, fixed targets), the exact power is used.
 
-    The range that a pilot of known size leaves open comes from a 95 % interval of its ψ: exact
-    where the plan is, else by the audit's own bounds, with the pilot's people weighted so that ψ
-    lies at its ends and a normal approximation of the power there.
+    The ranges for a pilot of known size come from a 95 % interval of its ψ: exact if the plan is,
+    else by the audit's own bounds, with the pilot's people weighted so that ψ lies at its ends and
+    a normal approximation of the power there.
 
     Examples
     --------
@@ -324,7 +323,7 @@ def sample_size(
 
 
 def _with_range(plan: SamplePlan, span: PilotRange) -> SamplePlan:
-    """Return a plan with what its pilot leaves open."""
+    """Return a plan with the ranges of its pilot."""
     return replace(plan, value_range=span.value, n_range=span.n, power_range=span.power)
 
 
@@ -336,7 +335,7 @@ def _build_exact_plan(
     test = BinomialTest(share, delta, alpha, goal == "certify")
     n = test.sample_size(power)
     sizes = np.unique(np.linspace(max(1, n // 4), max(2 * n, 20), CURVE_POINTS).astype(np.int64))
-    # the chosen size must be on the curve, or the chart's mark would hang beside it
+    # the curve must contain the chosen size, which the chart marks
     sizes = np.union1d(sizes, [n])
     exact = test.power(sizes)
     curve = PowerCurve(sizes, exact, np.zeros(len(sizes)), exact, exact)
@@ -360,13 +359,13 @@ def _describe_minimum(test: BinomialTest, n: int) -> str:
 
 
 def _build_simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePlan:
-    """Return the plan that simulated audits lead to, checked by further ones."""
+    """Return the plan of simulated audits, checked by further ones."""
     n, n_error = simulation.sample_size(power)
-    # audits that played no part in finding n: those that did were chosen for their success
+    # new audits, as those used to find n were chosen for their success
     check = simulation.count_afresh(n)
     of = simulation.n_simulations
     achieved = check / of
-    # as if half an audit more had gone either way: an error of 0 would be a boast
+    # half an audit more either way, so that the error is not 0
     smooth = (check + 0.5) / (of + 1)
     error = math.sqrt(smooth * (1 - smooth) / of)
     notes = [*simulation.pilot.notes]
@@ -387,7 +386,7 @@ def _build_simulated_plan(simulation: Simulation, power: float, goal: str) -> Sa
 
 
 def _build_curve(simulation: Simulation) -> PowerCurve:
-    """Return the power at every size that was simulated at full length, with its intervals."""
+    """Return the power at every size with all simulations, with its intervals."""
     from scipy.special import betaincinv
 
     sizes = np.array(sorted(simulation.successes))
@@ -399,7 +398,7 @@ def _build_curve(simulation: Simulation) -> PowerCurve:
 
 
 def _check_share(value: object) -> float:
-    """Return a value that is a share, or refuse it."""
+    """Return a value, checked to be a share."""
     share = check_number("value", value, at_least=0)
     if share > 1:
         msg = f"{param('value')} must be a share, at most 1, got {short_repr(value)}"
@@ -408,7 +407,7 @@ def _check_share(value: object) -> float:
 
 
 def _check_side(value: float, delta: float, goal: str, what: str) -> None:
-    """Check that the truth is on the goal's side of δ: elsewhere power never exceeds the level."""
+    """Check that the truth is on the goal's side of δ: else power never exceeds the level."""
     if (value > delta) if goal == "reject" else (value < delta):
         return
     sign = "<" if goal == "reject" else ">"
@@ -419,7 +418,7 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
 def _check_source(
     value: object, pilot: object, problem: object, details: dict[str, Any]
 ) -> Pilot | None:
-    """Return the pilot, if it is not the value that a plan starts from."""
+    """Return the pilot; None if a plan starts from the value."""
     sources = {"value": value, "pilot": pilot, "problem": problem}
     names = [name for name, source in sources.items() if source is not None]
     if len(names) != 1:
@@ -468,7 +467,7 @@ def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
 
 @dataclass(frozen=True)
 class Outlook:
-    """About how many cases would settle an open verdict, if the population is as the sample."""
+    """Estimated cases that settle an open verdict, if the population is like the sample."""
 
     goal: Annotated[
         str, Doc("What the audit would come to: the estimate is on that side.", one_of=GOALS)
@@ -485,15 +484,15 @@ def find_outlook(
     pilot: Pilot, price: float, law: SamplingLaw, delta: float, alpha: float,
     units: Units | None = None,
 ) -> Outlook:  # fmt: skip
-    """Return about how many cases, or units, would settle an inconclusive verdict, at little cost.
+    """Return a cheap estimate of the cases, or units, that settle an inconclusive verdict.
 
-    A plug-in estimate, no bound: it takes the sample's value for the population's. With N people
-    the estimate varies by σ/√N, σ the standard deviation of the net gains φ_ν at the audit's
-    price, and the bound is z_{1−α}·σ/√N + b/N away from it: what it is wider than a normal one
-    falls faster, and b is what it is at this n. N solves
-    |ψ − δ| = (z_{1−α} + z_power)·σ/√N + b/N. Where stakes are fixed beforehand, for undeclared
-    levels or sizes as given, a bound is wider by a factor that stays: all of its width falls as
-    1/√N. Where the audit is Clopper–Pearson's, its exact power tells N instead.
+    A plug-in estimate, not a bound: it uses the sample's value for the population's. With N people
+    the estimate varies by σ/√N, σ the standard deviation of the net gains φ_ν at the audit's price,
+    and the bound is z_{1−α}·σ/√N + b/N away from it: its excess over a normal one decreases faster,
+    and b is taken from this n. N solves |ψ − δ| = (z_{1−α} + z_power)·σ/√N + b/N. With stakes fixed
+    beforehand, for undeclared levels or given sizes, a bound is wider by a constant factor: all of
+    its width decreases as 1/√N. If the audit is Clopper–Pearson's, its exact power determines N
+    instead.
     """
     estimate = law.estimate
     goal = "reject" if estimate > delta else "certify"
@@ -533,7 +532,7 @@ def _gain_deviation(pilot: Pilot, price: float, units: Units | None) -> float:
 def _solve_size(apart: float, width: float, spread: float, n: int, alpha: float | None) -> float:
     """Solve for the size at which a bound is as far from the estimate as δ, with the power.
 
-    Without ``alpha`` all of the width falls as 1/√N.
+    Without ``alpha`` all of the width decreases as 1/√N.
     """
     if apart == 0:
         return math.inf
@@ -548,6 +547,6 @@ def _solve_size(apart: float, width: float, spread: float, n: int, alpha: float 
 
 
 def _round_up(size: float) -> int:
-    """Return a size with no more digits than an estimate has, never less than it."""
+    """Return a size rounded up to the digits of an estimate."""
     step = int(10 ** max(0, math.floor(math.log10(size)) + 1 - OUTLOOK_DIGITS))
     return math.ceil(size / step) * step

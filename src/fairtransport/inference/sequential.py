@@ -1,4 +1,4 @@
-"""E-processes: evidence about ψ(f*) that may be looked at after every record.
+"""E-processes: evidence about ψ(f*) that is valid after every record.
 
 A wealth that is multiplied by 1 + λ(Y − δ) for every record, with 0 <= λ < 1/δ fixed beforehand,
 has mean at most 1 at every time if E Y <= δ, and so has a mixture of such wealths. By Ville's
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from fairtransport.transport import AuditProblem
 
 MIXTURE_PRIOR = 0.5
-"""Both parameters of the beta law over shares that a likelihood ratio is averaged by."""
+"""Both parameters of the beta law over shares in the mixture of a likelihood ratio."""
 MAX_SEQUENTIAL_LOSS = 0.9
 """Largest share of wealth that one record can lose."""
 FRACTIONS = MAX_SEQUENTIAL_LOSS * 0.5 ** np.arange(16)
 """Stakes as shares of the largest possible one; the smallest serves samples of about 10⁸."""
 MAX_RECORD_FACTOR = 1e4
-"""No record multiplies wealth by more: 32 of these do not overflow."""
+"""Maximum factor of a record: 32 of these do not overflow."""
 GRID_STEPS = 200
 """Steps of the confidence sequence's grid."""
 FIRST_PRICE_RECORD, PRICE_RECORD_GROWTH = 8, 1.25
 """Records before the first price is chosen, and the growth of n until the next choice."""
 PRICE_CAUTION_ERRORS = 2.0
-"""Standard errors that a price's mean is raised by before prices are compared."""
+"""Standard errors added to a price's mean before prices are compared."""
 MAX_TIGHTENINGS = 12
-"""How often a reported e-value is lowered until it is proven."""
+"""Maximum number of times that a reported e-value is lowered until it is proven."""
 
 
 class FreeMoves:
-    """The e-processes where moves are free or the budget is 0, so that ψ(f*) = E b.
+    """The e-processes if moves are free or the budget is 0, so that ψ(f*) = E b.
 
-    Every record is a look.
+    Evidence is updated after every record.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class FreeMoves:
 
     @property
     def log_e_value_certificate(self) -> float | None:
-        """The log-wealth against ψ >= δ; None where nothing can be certified."""
+        """The log-wealth against ψ >= δ; None if nothing can be certified."""
         return self.bets.log_mixture(2 * GRID_STEPS - 1) if self.fixed_targets else None
 
     @property
@@ -96,13 +96,13 @@ class FreeMoves:
 
 
 class CostlyMoves:
-    """The e-processes for any budget; for ψ <= δ a look is taken when `look` is called.
+    """The e-processes for any budget; evidence against ψ <= δ is updated by `look`.
 
     Write Y_ν = φ_ν + εν. ψ <= δ says that some price ν in [0, δ/ε] has E Y_ν <= δ, so the least
-    wealth over these prices is an e-process. Its stakes are fixed, so it depends on counts
-    only and is monotone in φ: where targets are the points seen so far, φ is too small and
-    the wealth with it, at all times. ψ >= δ implies E Y_ν >= δ at every price, so there the
-    price is chosen from earlier records, anew at record numbers that are fixed beforehand.
+    wealth over these prices is an e-process. Its stakes are fixed, so it depends on counts only and
+    is monotone in φ: if targets are the points seen so far, φ is too small, and so is the wealth,
+    at all times. ψ >= δ implies E Y_ν >= δ at every price, so there the price is chosen from
+    earlier records, at record numbers fixed beforehand.
     """
 
     def __init__(
@@ -118,14 +118,14 @@ class CostlyMoves:
         self.rungs = 0
 
     def take(self, problem: AuditProblem, cells: IntArray, counts: IntArray) -> None:
-        """Take in records at the points ``cells`` that come after ``counts``, in order."""
+        """Process records at the points ``cells``, in order, which come after ``counts``."""
         if not self.fixed_targets:
             self.n += len(cells)
             return
         counts, at = counts.copy(), 0
         while at < len(cells):
-            # record numbers known beforehand, and the price from records before them: predictable,
-            # and the same however records are batched
+            # record numbers known beforehand, and the price from earlier records: predictable, and
+            # the same for any batches of records
             if self.n in self._choices(self.n):
                 self.price = choose_price(problem, counts / self.n, self.n)
             part = cells[at : at + self._until_next_choice()]
@@ -134,10 +134,10 @@ class CostlyMoves:
             at += len(part)
 
     def look(self, problem: AuditProblem, counts: IntArray) -> None:
-        """Look at the evidence against ψ <= δ, after ``counts`` records at the points.
+        """Update the evidence against ψ <= δ, after ``counts`` records at the points.
 
-        Stakes are fixed, so the wealth of the whole sample is computed from counts alone, and
-        looks may be as far apart as one likes: a look that is left out can only miss a crossing.
+        Stakes are fixed, so the wealth of the whole sample is computed from counts only, and looks
+        may be any distance apart: a missing look can only miss a crossing.
         """
         units = Units.of_people(counts)
         frontiers, weights = observed_frontiers(problem, units), units.counts.astype(np.float64)
@@ -150,9 +150,9 @@ class CostlyMoves:
         self.log_e_value = wealth_against(self.delta).find_proven_wealth(threshold)
         if self.log_e_value >= threshold and not self.rejected_at:
             self.rejected_at = self.n
-        # wealth falls with δ, so rungs can be skipped on the way up
+        # wealth decreases in δ, so rungs can be skipped on the way up
         grid, threshold = threshold_grid(self.most_gain), -math.log(self.alpha / 2)
-        # what was ever rejected stays rejected (Ville), so that the search begins there
+        # what was ever rejected stays rejected (Ville), so the search begins there
         low, high = self.rungs, len(grid)
         while low < high:
             middle = (low + high) // 2
@@ -164,7 +164,7 @@ class CostlyMoves:
 
     @property
     def log_e_value_certificate(self) -> float | None:
-        """The log-wealth against ψ >= δ; None where nothing can be certified."""
+        """The log-wealth against ψ >= δ; None if nothing can be certified."""
         return self.bets.log_mixture(GRID_STEPS - 1) if self.fixed_targets else None
 
     @property
@@ -179,22 +179,22 @@ class CostlyMoves:
 
     @property
     def upper(self) -> float | None:
-        """The running upper limit of ψ(f*); None where nothing can be certified."""
+        """The running upper limit of ψ(f*); None if nothing can be certified."""
         if not self.fixed_targets:
             return None
         return find_upper_limit(self.bets.crossed[: GRID_STEPS - 1], self.most_gain)
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that a later run needs beside the counts.
+        """Return the state that a later run needs besides the counts.
 
-        The wealth against ψ <= δ is not part of it: fixed stakes let it be computed from counts.
+        The wealth against ψ <= δ is not included: fixed stakes let it be computed from counts.
         """
         names = ("n", "price", "log_e_value", "rejected_at", "rungs")
         bets = self.bets.as_json() if self.fixed_targets else None
         return {"bets": bets, **{name: getattr(self, name) for name in names}}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what `as_json` returned."""
+        """Restore the state from `as_json`."""
         self.n, self.rungs = int(state["n"]), int(state["rungs"])
         self.price, self.rejected_at = state["price"], int(state["rejected_at"])
         self.log_e_value = float(state["log_e_value"])
@@ -205,12 +205,12 @@ class CostlyMoves:
         """Bet against ψ >= δ on records at one price."""
         self.n += len(cells)
         if self.price is None:
-            # no price yet: these records are not bet on, which multiplies wealth by 1
+            # no price yet: without a bet wealth is multiplied by 1
             self.bets.skip(len(cells))
             return
         offset = 0.0 if problem.budget == 0 else problem.budget * self.price
         gains = problem.net_gains(self.price if problem.budget > 0 else math.inf)
-        # no outcome at this price can exceed the largest gain plus εν: stakes stay within it
+        # no outcome at this price can exceed the largest gain plus εν, which limits stakes
         self.bets.take(gains[cells] + offset, self.most_gain + offset)
 
     @staticmethod
@@ -222,7 +222,7 @@ class CostlyMoves:
         return choices
 
     def _until_next_choice(self) -> int:
-        """Return how many records may be bet on before a price is chosen again."""
+        """Return the number of records to bet on until a price is chosen again."""
         return self._choices(self.n)[-1] - self.n
 
 
@@ -243,12 +243,12 @@ def anytime_share_interval(successes: int, n: int, alpha: float) -> tuple[float,
     mixture = betaln(successes + prior, failures + prior) - betaln(prior, prior)
 
     def excess(share: float) -> float:
-        """Return the logarithm of the ratio less that of 1/α."""
+        """Return the logarithm of the ratio minus that of 1/α."""
         likelihood = xlogy(successes, share) + xlog1py(failures, -share)
         return float(mixture - likelihood + math.log(alpha))
 
     centre = successes / n
-    # at the ends the likelihood is 0, unless everybody or nobody is a success
+    # at the ends the likelihood is 0, unless all or none are successes
     tiny = 1e-300
     lower = 0.0 if successes == 0 else brentq(excess, tiny, centre, xtol=1e-14)
     upper = 1.0 if failures == 0 else brentq(excess, centre, 1 - 1e-16, xtol=1e-14)
@@ -257,11 +257,11 @@ def anytime_share_interval(successes: int, n: int, alpha: float) -> tuple[float,
 
 @dataclass(frozen=True, eq=False)
 class StoppedLaw(SamplingLaw):
-    """Bounds from a confidence sequence: valid whenever, and why ever, the asking stopped.
+    """Bounds from a confidence sequence: valid at any stopping time.
 
     A bound is the running one: what was ever rejected on the way stays rejected. By Ville's
-    inequality that is wrong with probability at most α, over all times together. The wealth
-    against ψ <= δ falls in δ and that against ψ >= δ rises, so that halving finds the bound to
+    inequality that is wrong with probability at most α, over all times together. The wealth against
+    ψ <= δ decreases in δ and that against ψ >= δ increases, so that bisection finds the bound to
     the last bit: it lies beyond δ exactly if the p-value at δ is at most α.
     """
 
@@ -270,7 +270,7 @@ class StoppedLaw(SamplingLaw):
 
     @property
     def guarantee(self) -> str:
-        """The bounds hold at every n and at every time to stop."""
+        """The bounds hold at every n and at every stopping time."""
         return "finite-sample"
 
     def lower_bound(self, alpha: float = 0.05) -> float:
@@ -292,7 +292,7 @@ class StoppedLaw(SamplingLaw):
         return high
 
     def evalue(self, delta: float) -> float | None:
-        """Return the evidence against ψ(f*) <= δ at the moment the asking stopped."""
+        """Return the evidence against ψ(f*) <= δ at the stopping time."""
         delta = check_number("delta", delta, at_least=0)
         path = log_wealth_path(self.gains, delta, 1.0, self.most_gain)
         return math.exp(min(float(path[-1]), MAX_LOG_EVIDENCE))
@@ -307,13 +307,13 @@ class StoppedLaw(SamplingLaw):
         """Return the p-value of ψ(f*) >= δ; 1 without fixed targets."""
         if not self.fixed_targets or delta <= 0:
             return 1.0
-        if delta >= self.most_gain:  # at most the largest gain there can be
+        if delta >= self.most_gain:  # ψ is at most the largest possible gain
             return 1.0 if delta == self.most_gain else 0.0
         return _pvalue(log_wealth_path(self.gains, delta, -1.0, self.most_gain))
 
 
 def log_wealth_path(gains: FloatArray, delta: float, sign: float, most_gain: float) -> FloatArray:
-    """Return the logarithm of the mixture's wealth after each person, as `Bets` has it."""
+    """Return the logarithm of the mixture's wealth after each person, as in `Bets`."""
     room = np.array([delta if sign > 0 else most_gain - delta])
     stakes = sign * compute_stakes(room, most_gain)
     logs = np.cumsum(np.log1p(stakes * (gains - delta)[None, :]), axis=1)
@@ -327,10 +327,10 @@ def _pvalue(path: FloatArray) -> float:
 
 
 class OpenBets(NamedTuple):
-    """The columns of `Bets` that are bet on, side by side as the compiled loop takes them.
+    """The active columns of `Bets`, contiguous for the compiled loop.
 
-    Factors change with the largest outcome ``highest``, weights at folds: record by record neither
-    is computed anew.
+    Factors change with the largest outcome ``highest``, weights at folds: neither is computed anew
+    for every record.
     """
 
     columns: IntArray
@@ -344,18 +344,18 @@ class OpenBets(NamedTuple):
     level: FloatArray
 
     def spread(self, part: FloatArray, others: FloatArray) -> FloatArray:
-        """Return an array over all columns, with ``others`` where nothing is bet."""
+        """Return an array over all columns, with ``others`` in inactive ones."""
         whole: FloatArray = np.tile(others, (len(part), 1))
         whole[:, self.columns] = part
         return whole
 
 
 class Bets:
-    """Many mixtures of fixed stakes on the same records, one a column.
+    """Many mixtures of fixed stakes on the same records, one per column.
 
-    Against ψ <= δ the stakes are λ = x/δ with x in `FRACTIONS`, against ψ >= δ they are
-    x/(T − δ), where T is the largest possible outcome. So each factor is monotone in δ, and of
-    the thresholds on a grid a beginning (or an end) is rejected.
+    Against ψ <= δ the stakes are λ = x/δ with x in `FRACTIONS`, against ψ >= δ they are x/(T − δ),
+    where T is the largest possible outcome. So each factor is monotone in δ, and the rejected
+    thresholds of a grid are its beginning (or its end).
     """
 
     def __init__(
@@ -369,7 +369,7 @@ class Bets:
         self.crossed: IntArray = np.zeros(len(deltas), np.int64)
         shape = (len(FRACTIONS), len(deltas))
         self._open: OpenBets = self._open_bets(np.zeros(shape), np.ones(shape))
-        # when first needed: a monitor that bets on nothing needs no compiled code
+        # computed when first needed: a monitor without bets needs no compiled code
         self._is_weighed = False
 
     @property
@@ -379,7 +379,7 @@ class Bets:
 
     @property
     def product(self) -> FloatArray:
-        """(stakes, columns) what wealths were multiplied by since; 1 in decided columns."""
+        """(stakes, columns) factors of the wealths since then; 1 in decided columns."""
         return self._open.spread(self._open.product, np.ones(len(self.deltas)))
 
     def take(self, values: FloatArray, top: float | None = None) -> None:
@@ -398,21 +398,21 @@ class Bets:
         advance(np.ascontiguousarray(values, np.float64), self.n, *bets[2:], crossed)
         self.crossed[bets.columns] = crossed
         self.n += len(values)
-        # a decided column is not bet on again: what the rest of its batch added depends on batches
+        # a decided column is not bet on again, or the rest of its batch would depend on batches
         if np.any((crossed > 0) & ~self.is_reported[bets.columns]):
             self._open = self._open_bets(self.log_wealth, self.product)
             self._is_weighed = False
 
     def skip(self, records: int) -> None:
-        """Let records pass without a bet on them."""
+        """Count records without a bet on them."""
         self.n += records
 
     def revise(self, old: FloatArray, new: FloatArray, counts: IntArray) -> None:
-        """Replace the outcomes of earlier records; they may only grow.
+        """Replace the outcomes of earlier records, which may only increase.
 
-        Outcomes that grow are those of targets taken from the sample: what was bet on so far was
-        too small. The wealth that results is at most that of the whole space's outcomes, at every
-        time. Crossings are not looked for here; the next record's are.
+        They increase if targets are taken from the sample: the outcomes so far were too small. The
+        resulting wealth is at most that of the whole space's outcomes, at every time. Crossings are
+        not checked here, but at the next record.
         """
         from fairtransport.inference.sequential_kernels import revise
 
@@ -421,14 +421,14 @@ class Bets:
         self._is_weighed = False
 
     def log_mixture(self, column: int) -> float:
-        """Return the logarithm of the wealth of a column that is reported."""
+        """Return the logarithm of the wealth of a reported column."""
         place = int(np.searchsorted(self._open.columns, column))
         logs = self._open.log_wealth[:, place] + np.log(self._open.product[:, place])
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).sum()) / len(logs))
 
     def _open_bets(self, log_wealth: FloatArray, product: FloatArray) -> OpenBets:
-        """Return the bets from these wealths on, in columns that are not decided or reported."""
+        """Return the bets from these wealths on, in undecided or reported columns."""
         columns = np.flatnonzero((self.crossed == 0) | self.is_reported)
         return OpenBets(
             columns, self.most_gain, *self._factors(columns, self.most_gain),
@@ -441,17 +441,17 @@ class Bets:
     def _factors(self, columns: IntArray, highest: float) -> tuple[FloatArray, FloatArray]:
         """Return intercepts and slopes of the factors as functions of the outcome."""
         deltas, signs = self.deltas[columns], self.signs[columns]
-        # the most a record can lose a unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ >= δ
+        # the maximum loss of a record per unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ
+        # >= δ
         room = np.where(signs > 0, deltas, highest - deltas)
         slope = signs * compute_stakes(room, self.most_gain)
         return 1 - slope * deltas, slope
 
     def as_json(self) -> dict[str, Any]:
-        """Return the wealths; arrays in base64, so that not a bit is lost.
+        """Return the wealths; arrays in base64, without loss.
 
-        Thresholds, sides and levels are not part of it: they follow from the settings, which the
-        state file keeps. The product since the last fold is, so that a run that is taken up again
-        folds where the first one would have.
+        Thresholds, sides and levels are not included: they follow from the settings in the state
+        file. The product since the last fold is, so that a resumed run folds at the same records.
         """
         return {
             "n": self.n,
@@ -461,7 +461,7 @@ class Bets:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what `as_json` returned."""
+        """Restore the wealths from `as_json`."""
         self.n = int(state["n"])
         self.crossed = np.array(state["crossed"], np.int64)
         shape = (len(FRACTIONS), len(self.deltas))
@@ -472,7 +472,7 @@ class Bets:
 def build_grid_bets(
     delta: float, alpha: float, most_gain: float, *, lower: bool = True, upper: bool = True
 ) -> Bets:
-    """Return the bets behind a confidence sequence at α/2 a side and a verdict at α a side.
+    """Return the bets behind a confidence sequence at α/2 per side and a verdict at α per side.
 
     Columns: the grid against ψ <= δ, δ itself against ψ <= δ, then both against ψ >= δ.
     """
@@ -487,24 +487,24 @@ def build_grid_bets(
 
 
 def build_verdict_bets(delta: float, alpha: float, most_gain: float) -> Bets:
-    """Return the bets behind a verdict alone: against ψ <= δ, then against ψ >= δ, at α each."""
+    """Return the bets behind a verdict only: against ψ <= δ, then against ψ >= δ, at α each."""
     both = np.ones(2)
     return Bets(delta * both, np.array([1.0, -1.0]), alpha * both, most_gain, both)
 
 
 def compute_stakes(room: FloatArray, most_gain: float) -> FloatArray:
-    """Return (stakes, columns) the stakes λ where a record can lose ``room`` per unit of λ."""
-    # a threshold at the largest outcome leaves no room: the stake is endless, and the second limit
-    # below takes over
+    """Return (stakes, columns) the stakes λ if a record can lose ``room`` per unit of λ."""
+    # a threshold at the largest outcome leaves no room: the stake is infinite, and the second limit
+    # below applies
     shares = FRACTIONS[:, None] / np.maximum(room, 1e-300)[None, :]
     return np.asarray(np.minimum(shares, MAX_RECORD_FACTOR / most_gain))
 
 
 @lru_cache(maxsize=16)
 def threshold_grid(most_gain: float) -> FloatArray:
-    """Return the δ that the confidence sequence decides about, equally spaced in √δ."""
+    """Return the thresholds of the confidence sequence, equally spaced in √δ."""
     grid = most_gain * (np.arange(1, GRID_STEPS) / GRID_STEPS) ** 2
-    grid.flags.writeable = False  # one array for all who ask
+    grid.flags.writeable = False  # shared by all callers
     return np.asarray(grid)
 
 
@@ -525,19 +525,19 @@ def find_upper_limit(crossed: IntArray, most_gain: float) -> float:
 
 
 def _count_beginning(flags: BoolArray) -> int:
-    """Return how many flags are set before the first that is not."""
+    """Return the number of set flags before the first that is not."""
     return len(flags) if flags.all() else int(np.argmin(flags))
 
 
 def choose_price(problem: AuditProblem, frequencies: FloatArray, n: int) -> float:
     """Return the price at which the mean of Y_ν is least, plus some standard errors."""
     if problem.budget == 0:
-        return 0.0  # only free moves matter, whatever the price
+        return 0.0  # only free moves matter, at any price
     sweep = problem.sweep(frequencies)
     usable = np.isfinite(sweep.prices)
     spread = sweep.spread()[usable]
     prices = sweep.prices[usable]
-    # the least of many noisy means looks too good; the standard errors weigh against that
+    # the minimum of many noisy means is too optimistic; the standard errors counteract that
     score = (
         problem.budget * prices + sweep.mean[usable] + PRICE_CAUTION_ERRORS * spread / math.sqrt(n)
     )
@@ -554,11 +554,11 @@ class MixtureWealth:
         self.frontiers, self.counts, self.budget, self.delta = frontiers, counts, budget, delta
         self.stakes = compute_stakes(np.array([delta]), most_gain)[:, 0]
         free = budget == 0 or not len(frontiers.row)
-        # εν* <= ψ <= δ, so that the population's price is no higher; without a budget there is none
+        # εν* <= ψ <= δ, so the population's price is no higher; without a budget there is none
         self.top = 0.0 if free else delta / budget
 
     def find_least_wealth(self, target: float, hints: Sequence[float] = ()) -> LeastWealth:
-        """Return a limit below all prices' wealths if it reaches ``target``, else less."""
+        """Return a lower limit of the wealth at all prices if it reaches ``target``, else less."""
         return least_log_wealth(
             self.frontiers, self.budget, (0.0, self.top), self._wealths, log_mean, target,
             list(hints),
@@ -570,27 +570,27 @@ class MixtureWealth:
         return log_mean(self._wealths(outcomes[None, :])[0])
 
     def find_proven_wealth(self, threshold: float) -> float:
-        """Return a log-wealth that no price falls below, as large as is found quickly."""
+        """Return a lower limit of the log-wealth at all prices, as large as is found quickly."""
         price, hints = self.find_least_wealth(math.inf).price, [0.0]
         for attempt in range(MAX_TIGHTENINGS):
-            # no limit can be above this price's wealth; a little less is perhaps one
+            # no limit can exceed this price's wealth; try a little less
             target = self.log_wealth(price) - 0.01 * 2.0**attempt
             hints.append(price)
             limit = self.find_least_wealth(target, hints)
             if limit.value >= target:
                 return limit.value
             price = limit.price
-        # what is left matters only if it decides
+        # otherwise only a decisive limit matters
         decisive = self.find_least_wealth(threshold).value
         return decisive if decisive >= threshold else self.find_least_wealth(-math.inf).value
 
     def _wealths(self, outcomes: FloatArray) -> FloatArray:
         """Return (rows, stakes) log-wealths of the fixed stakes on rows of outcomes."""
         logs = np.empty((len(outcomes), len(self.stakes)))
-        # along a tangent a factor may end below 0: nothing is left then
+        # along a tangent a factor may become negative: nothing is left then
         with np.errstate(divide="ignore", invalid="ignore"):
             for j, stake in enumerate(self.stakes):
-                # 0 is a lower limit of the wealth as well: with it the bound is only cautious
+                # 0 is a lower limit of the wealth as well, so the bound is only conservative
                 factors = np.maximum(1 + stake * (outcomes - self.delta), 0.0)
                 logs[:, j] = np.log(factors) @ self.counts
         return logs

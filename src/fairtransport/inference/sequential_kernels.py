@@ -1,4 +1,4 @@
-"""Compiled bets of the e-processes: fixed stakes on records, one after the other."""
+"""Compiled bets of the e-processes: fixed stakes on successive records."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def advance(
     product: FloatArray, threshold: FloatArray, weight: FloatArray, level: FloatArray,
     crossed: IntArray,
 ) -> None:  # fmt: skip
-    """Bet on records one by one and note when a mixture first reaches its threshold.
+    """Bet on successive records and note when a mixture first reaches its threshold.
 
-    ``weight`` and ``level`` are what `weigh` fills; they change at folds alone.
+    ``weight`` and ``level`` are filled by `weigh`; they change at folds only.
     """
     stakes, columns = slope.shape
     total = np.empty(columns)
@@ -33,18 +33,18 @@ def advance(
         for c in range(columns):
             total[c] = 0.0
         for j in range(stakes):
-            # rows of their own, so that the compiler sees plain vectors
+            # separate rows, so that the compiler sees plain vectors
             wealth, share, start, rise = product[j], weight[j], intercept[j], slope[j]
             for c in range(columns):
                 wealth[c] *= start[c] + rise[c] * value
                 total[c] += share[c] * wealth[c]
         for c in range(columns):
-            # compared in units of the column's largest wealth at the last fold: no exponential a
+            # in units of the column's largest wealth at the last fold, without an exponential per
             # record
             if total[c] >= level[c] and crossed[c] == 0:
                 # what was ever reached stays reached: Ville's inequality is about the whole path
                 crossed[c] = n
-        # at fixed record numbers, so that the way records are batched changes no bit
+        # at fixed record numbers, so that batches of records do not change any bit
         if n % FOLD == 0:
             for j in range(stakes):
                 for c in range(columns):
@@ -60,8 +60,8 @@ def weigh(
     """Fill the mixture's weights and its threshold, both relative to the largest wealth.
 
     Between two folds the loop over records needs no exponential: mean wealth >= exp(threshold)
-    is Σ weight · product >= level. The clamp at 700 keeps the threshold of a hopeless column a
-    number; no sum reaches it.
+    is Σ weight · product >= level. The clamp at 700 keeps the threshold of a hopeless column
+    finite; no sum reaches it.
     """
     stakes, columns = log_wealth.shape
     for c in range(columns):
@@ -81,8 +81,8 @@ def revise(
 ) -> None:  # fmt: skip
     """Replace the outcomes of earlier records: ``counts`` of them go from ``old`` to ``new``.
 
-    A wealth of fixed stakes is a product over records in any order, so that a factor can be
-    taken out and another put in.
+    A wealth of fixed stakes is a product over records in any order, so that factors can be
+    exchanged.
     """
     stakes, columns = slope.shape
     for j in range(stakes):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
 
 CELLS = 48
-"""Pieces of the boundary over which a difference is minimised; each piece is bounded exactly."""
+"""Number of pieces of the boundary to minimise a difference on; each piece is bounded exactly."""
 INTEGRATION_POINTS = 2001
 TOLERANCE = 1e-5
 """Added to the quantile for the error of the integral."""
@@ -36,7 +36,7 @@ TOLERANCE = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class RateIntervals:
-    """Ends by group, which hold together; NaN for the reference, inf for a ratio without end."""
+    """Joint ends by group; NaN for the reference, inf for a ratio without an upper end."""
 
     lower: FloatArray
     upper: FloatArray
@@ -51,8 +51,8 @@ def rate_intervals(
 ) -> RateIntervals:
     """Return intervals for all rates, differences and ratios, jointly at level 1 − α.
 
-    ``is_fixed`` says that the reference does not depend on the successes. Otherwise differences and
-    ratios follow from the intervals of the rates alone, which hold for every choice of it.
+    ``is_fixed``: the reference does not depend on the successes. Otherwise differences and ratios
+    follow from the intervals of the rates only, which hold for every choice of it.
     """
     others = np.arange(len(sizes)) != reference
     weights = _contrast_weights(sizes, reference)[others] if is_fixed else None
@@ -113,7 +113,7 @@ def critical_value(groups: int, weights: FloatArray | None, alpha: float) -> flo
 
 
 def _joint_chance(limit: float, weights: FloatArray) -> float:
-    """Return the chance that all normals and contrasts with the reference are within a limit."""
+    """Return the probability that all normals and contrasts are within a limit."""
     from scipy.special import ndtr
 
     x = np.linspace(0.0, limit, INTEGRATION_POINTS)
@@ -138,8 +138,8 @@ def _minimise(
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Return the least difference and the least ratio of two rates in the joint region.
 
-    The boundary is cut into pieces. On a piece both rates are at most as far apart as its two
-    ends say, so that the minimum is never overestimated.
+    The boundary is split into pieces. On a piece the distance of the rates is bounded by its two
+    ends, so that the minimum is never overestimated.
     """
     if own is None or other is None:
         first_z = second_z = np.array([[limit]])

@@ -1,4 +1,4 @@
-"""Monitor: the audit of a stream, which may be looked at and stopped at any time."""
+"""Monitor: the audit of a stream, which can be examined and stopped at any time."""
 
 from fairtransport.monitor.monitor import Look, Monitor, MonitorState
 

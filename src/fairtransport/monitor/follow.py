@@ -1,4 +1,4 @@
-"""A monitor that follows a growing file from run to run, and prints where the evidence stands."""
+"""A monitor that follows a growing file from run to run, and prints the evidence."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 MAX_PRINTED_E_VALUE = 1e6
-"""Larger e-values are printed as larger than this."""
+"""Maximum e-value that is printed in full."""
 
 
 def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
     """Print the verdict on a stream so far, its numbers and its notes.
 
-    ``waiting`` is how many bytes at the end of the file were not counted yet.
+    ``waiting`` is the number of bytes at the end of the file that were not counted yet.
     """
     from rich.console import Group
 
@@ -45,7 +45,7 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
     }
     rows["Holds only if"] = RANDOM_SAMPLE.format(units="people") + NOT_TRAINED_ON
     rows["Lower bound above δ"] = since_words(monitor.above_since)
-    if state.applicability is not None:  # of what is no evidence only the description is left
+    if state.applicability is not None:  # without evidence only the description is left
         rows = {name: rows[name] for name in ("FaiTH statistic", "Compared with")}
     elif certificate is not None:
         rows["Evidence of at most δ"] = (
@@ -67,12 +67,12 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
 
 
 def _evidence(e_value: float) -> str:
-    """Return an e-value in words."""
+    """Return an e-value as text."""
     return f"{e_value:.4g}" if e_value <= MAX_PRINTED_E_VALUE else "> 10^6"
 
 
 def _separate(monitor: Monitor) -> Iterator[str]:
-    """Explain a verdict that the other numbers, as they stand now, do not show."""
+    """Explain a verdict that the current numbers do not show."""
     state, settings = monitor.state, monitor.settings
     if not VERDICTS[state.verdict].decides:
         return
@@ -104,12 +104,12 @@ def describe_verdict(monitor: Monitor) -> str:
 
 
 SPACING = 0.5
-"""A state is as long as what it has seen, so it is saved when that much of the file is new:
-all saves together then take no longer than a few of the last one."""
+"""Share of new content of the file at which the state is saved: a state is as large as its data, so
+all saves together take no longer than a few of the last one."""
 
 
 class Place(Position):
-    """Where the next records begin, and for which model and similarity."""
+    """The position of the next records, with model and similarity."""
 
     model_sha256: str | None
     similarity: dict[str, object] | None
@@ -118,9 +118,9 @@ class Place(Position):
 def follow(file: Path, state: Path, **options: Any) -> tuple[Monitor, int]:
     """Process the records added to a file since the state was saved.
 
-    ``options`` are those of `Monitor`. Returns the monitor and how many bytes wait at the end of
-    the file. The state and the place in the file are written together. A model that was read
-    from a file has to be the same one at every run.
+    ``options`` are those of `Monitor`. Returns the monitor and the number of bytes that wait at the
+    end of the file. The state and the position in the file are written together. A model from a
+    file has to be the same at every run.
     """
     monitor = Monitor(**options)
     place = _place(GrowingFile(file).position, options)
@@ -132,7 +132,7 @@ def follow(file: Path, state: Path, **options: Any) -> tuple[Monitor, int]:
 
 
 def _place(position: Position, options: Mapping[str, Any]) -> Place:
-    """Return a position with the model and the similarity it was reached under."""
+    """Return a position with its model and its similarity."""
     similarity = options.get("similarity")
     return {
         **position,
@@ -142,7 +142,7 @@ def _place(position: Position, options: Mapping[str, Any]) -> Place:
 
 
 def _is_place(position: object) -> TypeGuard[Place]:
-    """Say whether a state's position is one of this command's."""
+    """Return whether a state's position is one of this command's."""
     return isinstance(position, dict) and Place.__required_keys__ <= position.keys()
 
 
@@ -172,9 +172,9 @@ def _resume(
 def _read_on(
     monitor: Monitor, source: GrowingFile, place: Place, state: Path, *, is_new: bool
 ) -> int:
-    """Process what is new, and save it; return how many bytes wait.
+    """Process and save new records; return the number of waiting bytes.
 
-    After a bad record what came before it is saved: the next run begins there, and says the same.
+    Records before a bad one are saved: the next run begins there, with the same error.
     """
     last_save = reached = source.offset
     monitor.position = place
@@ -190,7 +190,7 @@ def _read_on(
                 monitor.save(state)
                 last_save = source.offset
     except FairtransportError:
-        # what a bad record came after was counted whole
+        # the records before a bad one were counted
         if reached > last_save:
             monitor.save(state)
         raise

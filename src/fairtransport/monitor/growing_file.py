@@ -24,10 +24,10 @@ Record: TypeAlias = dict[str, Value]
 """A case: its values by the names of the columns."""
 Row = TypeVar("Row")
 Split: TypeAlias = Callable[[list[str]], tuple[list[Row], int]]
-"""Makes rows of complete lines, and says how many lines they take."""
+"""Converts complete lines into rows; also returns the number of lines used."""
 
 PIECE = 1 << 22
-"""Bytes read at a time; no row may be longer."""
+"""Number of bytes per read, and so the maximum length of a row."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 MARKUP = (b"<!doctype", b"<html", b"<?xml")
@@ -37,7 +37,7 @@ OPEN_QUOTE = "unexpected end of data"
 
 
 class Position(TypedDict):
-    """Where the next records of a file begin, and what is known of it until there."""
+    """The position of the next records in a file, with its properties so far."""
 
     bytes: int
     sha256: str
@@ -48,9 +48,8 @@ class Position(TypedDict):
 class GrowingFile:
     """The records that were added to a CSV or JSON-lines file since a position.
 
-    What a column of a CSV file holds is decided by the whole file as it is when the column has
-    its first value; later values have to fit. The file is read as far as it goes when this is
-    made.
+    The type of a column of a CSV file is determined by the whole file when the column has its first
+    value; later values must fit. The file is read up to its size at construction.
     """
 
     def __init__(self, path: Path, position: Position | None = None) -> None:
@@ -78,12 +77,12 @@ class GrowingFile:
 
     @property
     def waiting(self) -> int:
-        """How many bytes were not counted, since the row that they begin has no end yet."""
+        """Number of bytes of an incomplete row at the end, which are not counted."""
         return self.size - self.offset
 
     @property
     def position(self) -> Position:
-        """Where the next records begin."""
+        """The position of the next records."""
         return {
             "bytes": self.offset,
             "sha256": self._hash.hexdigest(),
@@ -92,12 +91,12 @@ class GrowingFile:
         }
 
     def find_columns(self) -> list[str] | None:
-        """Look through a CSV file for what columns it has and what they hold, as far as unknown.
+        """Find the columns of a CSV file and their types, as far as unknown.
 
-        None: a header is still to come, or each record has names of its own.
+        None: there is no header yet, or each record has its own names.
 
-        Types are those of the whole file as it is now, as an audit of it would read them: the first
-        lines alone could make numbers of codes.
+        Types are those of the whole file as it is now, as in an audit of it: the first lines alone
+        could turn codes into numbers.
         """
         if self._has_columns or (self.header and all(map(self.kinds.get, self.header))):
             return self.header
@@ -112,7 +111,7 @@ class GrowingFile:
         return columns
 
     def pieces(self) -> Iterator[tuple[list[Record], Position]]:
-        """Yield records and the position after them; a row without an end waits."""
+        """Yield records and the position after them; an incomplete row waits."""
         self.find_columns()
         for records, whole in self._record_batches():
             self.offset += len(whole)
@@ -120,7 +119,7 @@ class GrowingFile:
             yield records, self.position
 
     def _record_batches(self) -> Iterator[tuple[list[Record], bytes]]:
-        """Yield records and the bytes that they are, a piece of the file at a time."""
+        """Yield records and their bytes, piece by piece of the file."""
         if self.is_json:
             yield from self._batches(self._json_records)
             return
@@ -128,11 +127,11 @@ class GrowingFile:
             yield self._records(self._without_header(rows)), whole
 
     def _batches(self, split: Split[Row]) -> Iterator[tuple[list[Row], bytes]]:
-        """Yield the rows that have not been read, and the bytes that they are."""
+        """Yield the unread rows and their bytes."""
         rest, at = b"", self.offset
         with self.path.open("rb") as file:
             file.seek(at)
-            # no further than the size at the beginning: what is added meanwhile is for the next run
+            # up to the initial size only: later additions are for the next run
             while piece := file.read(min(PIECE, self.size - at - len(rest))):
                 rest += piece
                 rows, end = self._complete(rest, split, is_first=at == 0)
@@ -151,15 +150,15 @@ class GrowingFile:
     def _complete(
         self, data: bytes, split: Split[Row], *, is_first: bool
     ) -> tuple[list[Row], int]:  # fmt: skip
-        """Return the complete rows at the beginning, and how many bytes they are."""
+        """Return the complete rows at the beginning, and their number of bytes."""
         end = last_line_end(data)
         lines = split_lines(self._text(data[:end], is_first=is_first))
         rows, count = split(lines)
-        # without the lines of a row that has no end yet, in bytes
+        # without the lines of an incomplete row, in bytes
         return (rows, end - len("".join(lines[count:]).encode())) if count else ([], 0)
 
     def _json_records(self, lines: list[str]) -> tuple[list[Record], int]:
-        """Return the records of JSON lines; empty lines are none."""
+        """Return the records of JSON lines, without empty lines."""
         records = [json_record(line, self.path.name) for line in lines if line.strip()]
         return records, len(lines)
 
@@ -168,7 +167,7 @@ class GrowingFile:
         return csv_rows(lines, self._separator, self.path.name)
 
     def _check_waiting(self, rest: bytes, *, is_first: bool) -> None:
-        """Check that further bytes can make a row of the last ones."""
+        """Check that further bytes can complete the last row."""
         text = self._text(rest, is_first=is_first, is_last=False)
         if self.is_json:
             if text.strip() and not text.lstrip().startswith("{"):
@@ -180,12 +179,12 @@ class GrowingFile:
             check_quotes(lines, columns, self._separator, self.path.name)
 
     def _text(self, data: bytes, *, is_first: bool, is_last: bool = True) -> str:
-        """Return bytes as text; unless they are the last, they may end inside a letter."""
+        """Return bytes as text; unless they are the last, they may end inside a character."""
         if is_first and data.lstrip(codecs.BOM_UTF8 + b" \r\n\t").lower().startswith(MARKUP):
             msg = f"{self.path.name!r} must hold cases, but it is an HTML or XML page"
             raise DataError(msg)
         try:
-            # only the first bytes of a file can be a mark of byte order
+            # only the first bytes of a file can be a byte order mark
             decoder = codecs.getincrementaldecoder("utf-8-sig" if is_first else "utf-8")()
             text = decoder.decode(data, final=is_last)
         except UnicodeDecodeError as error:
@@ -197,7 +196,7 @@ class GrowingFile:
         return text
 
     def _without_header(self, rows: list[list[str]]) -> list[list[str]]:
-        """Return rows of as many values as there are columns, the header apart."""
+        """Return rows without the header, with as many values as there are columns."""
         if self.header is None and rows:
             self.header, *rows = rows
             if len(set(self.header)) < len(self.header):
@@ -224,18 +223,18 @@ class GrowingFile:
         return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _values(self, name: str, words: Sequence[str]) -> list[Value]:
-        """Return a column's values in its type; each distinct word is read once."""
+        """Return a column's values in its type; each distinct text is parsed once."""
         kind = self.kinds.get(name)
         values = {word: parse_value(word, kind, name) for word in set(words)}
         return [values[word] for word in words]
 
     @property
     def _separator(self) -> str:
-        """What stands between the values of this kind of file."""
+        """The separator of values in this kind of file."""
         return SEPARATORS[self.path.suffix.lower()]
 
     def _check_prefix(self, digest: str) -> None:
-        """Check that the part of the file that was read is what it was."""
+        """Check that the part of the file that was read has not changed."""
         rest = self.offset
         if self.size < rest:
             msg = (
@@ -253,20 +252,20 @@ class GrowingFile:
 
 
 def last_line_end(data: bytes) -> int:
-    r"""Return where the last line that has an end ends; a carriage return alone is one too."""
+    r"""Return the end of the last complete line; a carriage return alone ends one, too."""
     return 1 + max(data.rfind(b"\n"), data.rfind(b"\r"))
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Return lines with their ends, whichever these are."""
+    r"""Return lines with their ends, of any kind."""
     return list(StringIO(text, newline=""))
 
 
 def csv_rows(lines: list[str], separator: str, file: str) -> tuple[list[list[str]], int]:
-    r"""Return the rows of complete lines, and how many lines they take.
+    r"""Return the rows of complete lines, and the number of lines used.
 
-    Fewer than all are taken where a quote is open: its value may go on in lines to come.
-    Empty lines are no rows.
+    Lines from an open quote on are left, as its value may continue in later lines. Empty lines are
+    no rows.
     """
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows, count = [], 0
@@ -276,7 +275,7 @@ def csv_rows(lines: list[str], separator: str, file: str) -> tuple[list[list[str
             if row:
                 rows.append(row)
     except csv.Error as error:
-        # an open quote at the end may be a row that is still being written: it waits
+        # an open quote at the end may be an incomplete row, which waits
         if str(error) != OPEN_QUOTE:
             msg = (
                 f"{file!r} could not be read where it says {short_repr(lines[count])}: {error}; "
@@ -287,10 +286,10 @@ def csv_rows(lines: list[str], separator: str, file: str) -> tuple[list[list[str
 
 
 def check_quotes(lines: list[str], columns: int | None, separator: str, file: str) -> None:
-    """Check that no lines after an open quote look like rows of their own.
+    """Check that no lines after an open quote look like rows.
 
-    A value of several lines may still be being written, but none of them is expected to have
-    as many values as a row.
+    A value of several lines may still be incomplete, but none of these lines is expected to have as
+    many values as a row.
     """
     width = lines[0].count(separator) + 1 if columns is None else columns
     for line in lines[1:]:

@@ -42,24 +42,24 @@ LOOK_ELSEWHERE = (
     "Bias can still come through other columns: `audit` the cases so far, which says how to look."
 )
 MAX_CASES = 500
-"""Profiles with changed decisions that are listed."""
+"""Maximum number of listed profiles with changed decisions."""
 MAX_LOG_E_VALUE = 700.0
-"""Larger logarithms of e-values are cut, so that these stay finite numbers."""
+"""Maximum logarithm of a reported e-value, which keeps it finite."""
 
 
 class Look(NamedTuple):
-    """Where the evidence stood after ``n`` records.
+    """The evidence after ``n`` records.
 
     Attributes
     ----------
     n
-        Records taken in.
+        Number of records.
     statistic
         ψ(f_n).
     e_value, e_value_certificate
-        Evidence against ψ <= δ, and against ψ >= δ, where there is any.
+        E-values against ψ <= δ and against ψ >= δ, if there are any.
     lower, upper
-        The confidence sequence; ``upper`` is None where targets depend on the stream.
+        The confidence sequence; ``upper`` is None if targets depend on the stream.
 
     Examples
     --------
@@ -82,35 +82,35 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class MonitorState:
-    """Where the evidence stands.
+    """The current evidence.
 
     Attributes
     ----------
     n
-        Records taken in.
+        Number of records.
     statistic
         ψ(f_n), the FaiTH statistic so far; 0 before the first record.
     e_value
-        Evidence against ψ <= δ; it ever reaches 1/α with probability at most α if that holds.
+        E-value against ψ <= δ; it ever reaches 1/α with probability at most α if that holds.
     e_value_certificate
-        Evidence against ψ >= δ; None where nothing can be certified.
+        E-value against ψ >= δ; None if nothing can be certified.
     lower, upper
-        The running confidence sequence: it covers ψ(f*) at all times together with
-        probability 1 − α. ``upper`` is None where targets depend on the stream.
+        The running confidence sequence: it covers ψ(f*) at all times together with probability 1 −
+        α. ``upper`` is None if targets depend on the stream.
     verdict
-        "rejected", "certified" or "inconclusive"; it uses α on each side. "not-applicable" once
-        given answers differ inside a profile, and where the model receives no sensitive feature
-        in which twins differ: what is said of ψ then is no evidence.
+        "rejected", "certified" or "inconclusive", at level α on each side. "not-applicable" once
+        given answers differ inside a profile, or if the model receives no sensitive feature in
+        which twins differ: there is no evidence about ψ then.
     stopped_at
-        The record at which the verdict fell; None while it is "inconclusive".
+        The record at which the verdict was reached; None while it is "inconclusive".
     target_scope
         "twins", "reference" or "observed", as in an audit.
     history
-        Looks on the way: each of the first records, then one every 5 %.
+        Past looks: at each of the first records, then at one every 5 %.
     warnings
-        What a reader of the numbers should know.
+        Notes for readers of the numbers.
     applicability
-        Why there is no verdict to be had; None if there is.
+        Why no verdict is possible; None if one is.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class MonitorState:
 
 
 class Monitor:
-    """Audit a stream: look after every record, stop when you like.
+    """Audit a stream: examine it after every record, stop when you like.
 
     Parameters
     ----------
@@ -171,18 +171,18 @@ class Monitor:
     Raises
     ------
     InputError
-        If a setting breaks its rule, such as a model without declared ``levels``.
+        If a setting is invalid, such as a model without declared ``levels``.
 
     Notes
     -----
-    Where people move only to their twins every record is a look. Under other similarities
-    evidence against ψ <= δ is looked at after each `update`, evidence for a certificate still
-    after every record. Without a model and without ``targets`` people are compared with those
-    seen so far: rejections and lower limits are valid, nothing can be certified. The limits
-    are values of a grid of 200 fixed beforehand, equally spaced in √δ.
+    If people move only to their twins, evidence is updated after every record. Under other
+    similarities evidence against ψ <= δ is updated after each `update`, evidence for a certificate
+    still after every record. Without a model and without ``targets`` people are compared with those
+    seen so far: rejections and lower limits are valid, nothing can be certified. The limits are
+    values of a fixed grid of 200, equally spaced in √δ.
 
-    The guarantee needs records that come independently from one population, and none that the
-    model was trained on.
+    The guarantee needs independent records from one population, none of which the model was trained
+    on.
 
     Examples
     --------
@@ -246,10 +246,10 @@ class Monitor:
         return f"Monitor(n={state.n}, verdict={state.verdict!r}, e_value={state.e_value:.3g})"
 
     def update(self, points: Records) -> MonitorState:
-        """Take in a record (a dict), a list of records or an eager data frame, in order.
+        """Process a record (a dict), a list of records or an eager data frame, in order.
 
-        A record that breaks a rule raises an error and none of its batch is counted. What the
-        model answered until then is remembered.
+        An invalid record raises an error, and none of its batch is counted. The model's answers so
+        far are kept.
 
         Parameters
         ----------
@@ -259,27 +259,26 @@ class Monitor:
         Returns
         -------
         MonitorState
-            Where the evidence stands now.
+            The current evidence.
 
         Raises
         ------
         DataError
-            If a record lacks a column or holds what it must not.
+            If a record lacks a column or has an invalid value.
         ModelError
             If the model fails.
 
         Examples
         --------
-        >>> of_answers = ft.Monitor(y="good", y_pred="said", sensitive_features="group", delta=0.1)
-        >>> of_answers.update([{"group": "b", "good": 1, "said": 0}]).n
+        >>> decisions = ft.Monitor(y="good", y_pred="hired", sensitive_features="group", delta=0.1)
+        >>> decisions.update([{"group": "b", "good": 1, "hired": 0}]).n
         1
-        >>> of_answers.update({"group": "b", "good": 1})
+        >>> decisions.update({"group": "b", "good": 1})
         Traceback (most recent call last):
-        fairtransport.errors.DataError: records must have the columns group, good, said, but lack
-        'said'
+        fairtransport.errors.DataError: records must have the columns group, good, hired, but lack
+        'hired'
         """
-        # a batch counts as a whole or not at all: whoever sends it again must not count people
-        # twice
+        # a batch counts as a whole or not at all, so that nobody counts twice if it is sent again
         before = self._points.snapshot()
         try:
             keys = self._points.read(points)
@@ -292,17 +291,17 @@ class Monitor:
         return self.state
 
     def expect(self, columns: Sequence[str]) -> None:
-        """Check that records to come will have the columns that are needed.
+        """Check that records to come will have the required columns.
 
         Parameters
         ----------
         columns
-            The names that records will have.
+            The names of the columns of these records.
 
         Raises
         ------
         DataError
-            If one that is needed is not among them.
+            If a required column is missing.
 
         Examples
         --------
@@ -315,12 +314,12 @@ class Monitor:
 
     @property
     def queried(self) -> int:
-        """How many distinct questions the model was asked."""
+        """Number of distinct questions to the model."""
         return self._points.oracle.queried
 
     @property
     def state(self) -> MonitorState:
-        """Where the evidence stands."""
+        """The current evidence."""
         now, evidence = self._now(), self._stream.evidence
         rejected, certified = evidence.rejected_at, evidence.certified_at
         verdict, stopped_at, warnings = "inconclusive", None, []
@@ -351,7 +350,7 @@ class Monitor:
         )  # fmt: skip
 
     def _obstacle(self) -> str | None:
-        """Return why there is no verdict to be had; None if there is."""
+        """Return why no verdict is possible; None if one is."""
         if self._answers_differ:
             return NOISY
         asks = self.settings.box is not None
@@ -365,8 +364,8 @@ class Monitor:
     def decisions(self) -> AuditDecisions | None:
         """Whose decision would change so far; None without a model, or if twins are not free.
 
-        Its intervals may be looked at after every record: each covers its share at all times
-        together with probability 1 − α, if records come independently from one population.
+        Its intervals are valid after every record: each covers its share at all times together with
+        probability 1 − α, if records are independent draws from one population.
 
         Examples
         --------
@@ -387,7 +386,7 @@ class Monitor:
         return as_audit_decisions(decisions, self._points.library)
 
     def _check_order(self, labels: Values | None) -> None:
-        """Check that an order of labels has all that the model gave so far."""
+        """Check that an order of labels has all labels that the model gave so far."""
         order = self.settings.audit.favourable_order
         unknown = set() if labels is None else {*labels.tolist()}.difference(order)
         if len(order) > 1 and unknown:
@@ -406,7 +405,7 @@ class Monitor:
         Raises
         ------
         InputError
-            If no record was taken in yet.
+            If there is no record yet.
 
         Examples
         --------
@@ -428,23 +427,23 @@ class Monitor:
 
     @property
     def above_since(self) -> int | None:
-        """The number of cases at the first look whose lower bound was above δ; None if none."""
+        """The number of cases at the first look with a lower bound above δ; None without one."""
         from fairtransport.report.charts.curves import first_above
 
         looks = [look._asdict() for look in (*self._history, self._now()) if look.n]
         return first_above(looks, self.settings.delta) if looks else None
 
     def save(self, path: str | Path) -> None:
-        """Write all that `resume` needs, in one step: a reader sees the old file or the new one.
+        """Write the state for `resume` atomically: a reader sees the old file or the new one.
 
-        ``monitor.position``, any JSON value, is kept in the same file: set it to where the
-        next records begin, and a process that is killed neither loses nor repeats any. Two
-        processes must not save to one file; `fairtransport monitor` locks it.
+        ``monitor.position``, any JSON value, is stored in the same file: set it to the position of
+        the next records, and a killed process neither loses nor repeats any. Two processes must not
+        save to one file; `fairtransport monitor` locks it.
 
         Parameters
         ----------
         path
-            Where to; a JSON file.
+            Path of the file, which is JSON.
 
         Examples
         --------
@@ -474,29 +473,29 @@ class Monitor:
         loss: LossLike | None = None, targets: TableLike | None = None,
         queries: Queries | None = None,
     ) -> Monitor:  # fmt: skip
-        """Return the monitor that was saved.
+        """Return a monitor that was saved.
 
         A model and its query log, a similarity or loss that was not given by name, and a reference
-        frame are not in the file: pass the same ones again. When the model is next asked, a few
-        earlier questions go along, and other answers than before are an error. So is a file that
-        was changed.
+        frame are not in the file: pass the same ones again. A few earlier questions are repeated
+        with the next query of the model, and other answers than before are an error. So is a
+        changed file.
 
         Parameters
         ----------
         path
             The file that `save` wrote.
         model, similarity, loss, targets, queries
-            What the file does not hold, as it was given to the monitor.
+            What the file lacks, as it was given to the monitor.
 
         Returns
         -------
         Monitor
-            It goes on where the saved one stood.
+            The monitor in the saved state.
 
         Raises
         ------
         InputError
-            If something that is needed is not given again, or is another.
+            If something required is not given again, or differs.
         DataError
             If the file was changed.
 
@@ -523,7 +522,7 @@ class Monitor:
         return monitor
 
     def _restore(self, saved: SavedMonitor) -> None:
-        """Take over the content of a state file."""
+        """Restore the content of a state file."""
         self.position = saved["position"]
         if saved["features"] is not None:
             self._points.fix_features(saved["features"])
@@ -536,7 +535,7 @@ class Monitor:
         self._note_answers([tuple(key) for key in saved["stream"]["points"]])
 
     def _note_answers(self, keys: Sequence[Key]) -> None:
-        """Remember the answer of each profile and label, until one has two."""
+        """Store the answer of each profile and label, until one has two."""
         if not self.settings.predictions:
             return
         for key in keys if not self._answers_differ else ():
@@ -544,7 +543,7 @@ class Monitor:
             self._answers_differ |= self._answers.setdefault(case, answer) != answer
 
     def _now(self) -> Look:
-        """Return where the evidence stands after the last record."""
+        """Return the evidence after the last record."""
         evidence = self._stream.evidence
         certificate = evidence.log_e_value_certificate
         return Look(
@@ -557,12 +556,12 @@ class Monitor:
         )
 
     def _watch(self) -> None:
-        """Keep a look in the history; streams call it at record numbers fixed beforehand."""
+        """Add a look to the history; streams call it at record numbers fixed beforehand."""
         self._history.append(self._now())
 
 
 def _check_same(name: str, saved: object, value: object) -> object:
-    """Return a saved setting, or the object that has to be given again."""
+    """Return a saved setting, or the object that must be given again."""
     if saved is not None:
         if value is not None and value != saved:
             msg = (

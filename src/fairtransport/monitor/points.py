@@ -1,4 +1,4 @@
-"""Records of a stream as points, and their losses; labels become known one by one."""
+"""Records of a stream as points, and their losses; labels become known with time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fairtransport.access.answers import (
     ask,
     check_label_types,
     check_labels,
-    tells_labels,
+    knows_all_labels,
 )
 from fairtransport.access.oracle import AnswerBook, Oracle, Question, input_frame
 from fairtransport.access.repeats import same_answer
@@ -61,11 +61,11 @@ VALUE_KINDS: dict[str, tuple[type, ...]] = {
     "dates or times": (date, time, timedelta),
     ANY: (object,),
 }
-"""What a column can hold, and as which types."""
+"""Kinds of columns, with the types of their values."""
 
 
 def _holds(kind: str, types: Collection[type]) -> bool:
-    """Return whether a column of a kind can hold values of some types; True is no number."""
+    """Return whether a column of a kind can hold values of some types; bools are no numbers."""
     allowed, takes_truth = VALUE_KINDS[kind], kind in {TRUTH, ANY}
     return all(issubclass(one, allowed) and (takes_truth or one is not bool) for one in types)
 
@@ -88,18 +88,18 @@ class Points:
             self.fix_features(settings.features)
 
     def snapshot(self) -> tuple[dict[str, object], dict[str, object]]:
-        """Return what records change, for `roll_back`."""
+        """Return the state that records change, for `roll_back`."""
         return dict(vars(self)), dict(vars(self.oracle))
 
     def roll_back(self, snapshot: tuple[dict[str, object], dict[str, object]]) -> None:
-        """Forget what came since, but for answers to questions that can be asked again."""
+        """Restore a state, but keep answers to questions that can be repeated."""
         vars(self).update(snapshot[0])
         vars(self.oracle).update(snapshot[1])
         if not self.names:
             self.oracle.books = [AnswerBook()]
 
     def restore(self, answers: Mapping[Key, object], keys: Sequence[Key]) -> None:
-        """Take over the answers and points of a state file."""
+        """Restore the answers and points of a state file."""
         label = self.settings.label
         place = None if label is None or not keys else self.names.index(label)
         for name, values in zip(self.names, zip(*keys, strict=True), strict=False):
@@ -107,7 +107,7 @@ class Points:
         self.oracle.restore(answers, () if place is None else (key[place] for key in keys))
 
     def fix_features(self, features: Sequence[str]) -> None:
-        """Settle which columns describe a person."""
+        """Fix the columns that describe a person."""
         settings = self.settings
         check_no_overlap("features", features, self._reserved)
         roles = replace(self.roles, features=tuple(features))
@@ -145,9 +145,9 @@ class Points:
         return list(zip(*columns.values(), strict=True))
 
     def _keep_kind(self, name: str, values: Sequence[Value]) -> list[Value]:
-        """Return a feature's values in the kind that its first ones had, or refuse them."""
+        """Return a feature's values in the kind of its first ones; raise if they do not fit."""
         values, types = list(values), set(map(type, values)) - {type(None)}
-        # declared levels, labels and predictions have rules of their own
+        # declared levels, labels and predictions have their own rules
         if not types or name in self.settings.levels or name not in self.roles.profile:
             return values
         if name not in self._kinds:
@@ -155,7 +155,7 @@ class Points:
             self._kinds = {**self._kinds, name: kind}
         kind = self._kinds[name]
         if kind == WHOLE and float in types:
-            # a frame whose column has missing values holds them as floats
+            # a frame holds integers of a column with missing values as floats
             values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
         elif _holds(kind, types):
             return values
@@ -169,7 +169,7 @@ class Points:
         return values
 
     def check_columns(self, columns: Sequence[Value]) -> None:
-        """Check that records have the columns that are needed, and none that comes too late."""
+        """Check that records have the required columns, and none that comes too late."""
         for name in columns:
             if not isinstance(name, str):
                 msg = f"records must have text as names of columns, got {short_repr(name)}"
@@ -180,8 +180,7 @@ class Points:
             msg = f"records must have the columns {', '.join(required)}, but lack {absent[0]!r}"
             raise DataError(msg)
         late = [name for name in columns if name not in (*required, *self._reserved)]
-        # without `features` a further column would make points that earlier ones cannot be compared
-        # with
+        # without `features`, points with a further column could not be compared with earlier ones
         if late and self.names and self.settings.features is None:
             msg = (
                 f"records must have the columns of the first ones, {', '.join(self.names)}, "
@@ -190,7 +189,7 @@ class Points:
             raise DataError(msg)
 
     def block(self, key: Key) -> Key:
-        """Return what a point has in common with its twins."""
+        """Return the values that a point shares with its twins."""
         return tuple(key[place] for place in self._block)
 
     def case_and_answer(self, key: Key) -> tuple[Key, Key]:
@@ -198,7 +197,7 @@ class Points:
         return tuple(key[i] for i in self._case), tuple(key[i] for i in self._answer)
 
     def losses(self, keys: Sequence[Key]) -> FloatArray:
-        """Return the loss at each point; unknown answers are asked for, all at once."""
+        """Return the loss at each point; unknown answers are queried, all at once."""
         if not keys:
             return np.empty(0)
         return self.oracle.answer(self.space(keys)).losses
@@ -219,12 +218,12 @@ class Points:
         )
 
     def twins(self, key: Key) -> list[Key]:
-        """Return the points that differ from one in sensitive features alone, itself included."""
+        """Return the points that differ from one in sensitive features only, itself included."""
         levels, values = self.settings.levels, zip(self.names, key, strict=True)
         return list(product(*(levels.get(name, [value]) for name, value in values)))
 
     def space_of_twins(self, counts: Mapping[Key, int]) -> SampleSpace:
-        """Return people and all their twins as a space, in which twins were not counted."""
+        """Return people and all their twins as a space, in which twins have count 0."""
         keys = list(dict.fromkeys(twin for key in counts for twin in self.twins(key)))
         is_declared = self.settings.box is not None
         return replace(
@@ -235,7 +234,7 @@ class Points:
         )
 
     def _columns(self, points: Records) -> dict[str, list[Value]]:
-        """Return the columns of whatever a batch came as, as plain values."""
+        """Return the columns of a batch in any form, as plain values."""
         from narwhals.dependencies import is_into_dataframe
 
         batch: object = points
@@ -271,7 +270,7 @@ class Points:
         }
 
     def _find_features(self, shapes: Iterable[Sequence[str]]) -> None:
-        """Settle the features by the first columns ever seen, and hold all to the same."""
+        """Fix the features by the first columns, and check later ones by them."""
         for columns in shapes:
             self.check_columns(columns)
             if not self.names:
@@ -280,11 +279,11 @@ class Points:
 
 
 PROBES = 8
-"""Earlier questions that are asked again when a resumed monitor first asks."""
+"""Number of earlier questions repeated with the first query of a resumed monitor."""
 
 
 class StreamOracle(Oracle):
-    """The oracle of a monitor: labels may still come, and earlier answers may be resumed."""
+    """The oracle of a monitor: labels may arrive later, and earlier answers may be restored."""
 
     def __init__(self, settings: MonitorSettings) -> None:
         super().__init__(settings.access, settings.loss, settings.audit.pos_label)
@@ -296,7 +295,7 @@ class StreamOracle(Oracle):
         self._has_positive = False
 
     def add_labels(self, labels: Iterable[Value]) -> None:
-        """Check the labels of new records, and once all are known the earlier answers by them."""
+        """Check the labels of new records; once all are known, also the earlier answers."""
         self.labels = self.labels.union(labels)
         if self._classes and (self._has_list or self.loss.needs == "score"):
             unknown = self.labels.difference(self._classes)
@@ -314,7 +313,7 @@ class StreamOracle(Oracle):
             self._are_answers_checked = self._check_answers(list(self.answers.values()))
 
     def restore(self, answers: Mapping[Question, object], labels: Iterable[Value]) -> None:
-        """Take over answers; before the model is next asked, some of them are asked for again."""
+        """Restore answers; some questions are repeated with the next query of the model."""
         self.answers.update(answers)
         self._order = self._classes
         self.labels = frozenset(labels)
@@ -322,7 +321,7 @@ class StreamOracle(Oracle):
         self._has_positive = self.pos_label in answers.values()
 
     def classes(self, space: SampleSpace) -> list[Value]:  # noqa: ARG002
-        """Return the labels that are known whatever the stream brings."""
+        """Return the labels that are known without the stream."""
         return self._classes
 
     def check_labels(self, predictions: Values, classes: list[Value]) -> None:  # noqa: ARG002
@@ -351,8 +350,8 @@ class StreamOracle(Oracle):
 
     def prepare(self, space: SampleSpace, box: BlackBox) -> None:
         """Check that a resumed monitor's model gives the same answers as before."""
-        # a model that was replaced meanwhile would mix two models' evidence: some old questions are
-        # asked again, spread over all
+        # a replaced model would mix the evidence of two models: some old questions, spread over
+        # all, are repeated
         questions = list(self.answers)[:: max(1, len(self.answers) // PROBES)][:PROBES]
         if not self._is_resumed or not questions:
             return
@@ -372,11 +371,11 @@ class StreamOracle(Oracle):
         self._is_resumed = False
 
     def _check_answers(self, answers: list[Value]) -> bool:
-        """Say whether labels are known, and refuse answers that then are none."""
+        """Return whether labels are known; if they are, check answers by them."""
         who = self.access.who
         check_label_types(self.labels, set(answers), who)
         labels = sorted({*self._classes, *self.labels}, key=str)
-        if not tells_labels(self.access, labels):
+        if not knows_all_labels(self.access, labels):
             return False
         try:
             check_labels(who, object_array(answers), labels)

@@ -1,4 +1,4 @@
-"""The settings of a monitor: those of an audit, and what a stream has to know beforehand."""
+"""The settings of a monitor: those of an audit, and what a stream needs beforehand."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ SAVED = (
     "sensitive_features", "features", "pos_label", "bins", "missing", "levels", "loss_range",
     "budget", "delta", "alpha", "favourable",
 )  # fmt: skip
-"""The settings of an audit that a state file holds, whatever their value."""
+"""The settings of an audit that a state file holds, with any values."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MonitorSettings:
     """The checked settings of a monitor.
 
-    ``audit`` has column names, bins, levels and δ as they were checked. ``features`` is None
-    until the first records name them, ``classes`` where the labels are not known beforehand.
+    ``audit`` has checked column names, bins, levels and δ. ``features`` is None until the first
+    records name them, ``classes`` if the labels are not known beforehand.
     """
 
     audit: AuditSettings
@@ -75,12 +75,12 @@ class MonitorSettings:
 
     @property
     def label(self) -> str | None:
-        """The column of the true label; None where the loss does without."""
+        """The column of the true label; None if the loss does not use it."""
         return self.y if self.loss.uses_truth else None
 
     @property
     def box(self) -> BlackBox | None:
-        """The model; None where predictions are given."""
+        """The model; None with given predictions."""
         return self.access.box
 
     @property
@@ -90,7 +90,7 @@ class MonitorSettings:
 
     @property
     def target_scope(self) -> str:
-        """Where mass may go: "twins", "reference" or "observed"."""
+        """Whom people are compared with: "twins", "reference" or "observed"."""
         if self.box is not None and self.similarity.moves_only_to_twins:
             return "twins"
         return "observed" if self.audit.targets is None else "reference"
@@ -102,7 +102,7 @@ class MonitorSettings:
 
     @property
     def saved(self) -> dict[str, object]:
-        """What a state file holds; None for a similarity or loss that is not a name."""
+        """The settings in a state file; None for a similarity or loss that is not a name."""
         audit, access = self.audit, self.access
         objects = {"similarity": audit.similarity, "loss": audit.loss}
         return {
@@ -119,7 +119,7 @@ def check_settings(
     audit: AuditSettings, *, y: object, model: object, y_pred: object, y_score: object,
     labels: object,
 ) -> MonitorSettings:  # fmt: skip
-    """Return the settings of a monitor, or say which one breaks its rule."""
+    """Return the settings of a monitor, checked."""
     loss = audit.chosen_loss
     sensitive = _check_names("sensitive_features", audit.sensitive_features)
     audit.queries.check_only(("log",), "a monitor asks once about every record")
@@ -147,7 +147,7 @@ def check_settings(
     delta = check_threshold(audit.delta, (low, high))
     levels = _check_levels(audit.levels, sensitive, edges, has_model=access.box is not None)
     limits = audit.loss_range
-    # as lists, which a state file gives back as they are
+    # as lists, which a state file restores unchanged
     audit = replace(
         audit, delta=delta, sensitive_features=list(sensitive),
         features=None if audit.features is None else list(features or ()),
@@ -207,7 +207,7 @@ def _check_list(parameter: str, values: object) -> list[Value]:
 
 
 def _check_labels(labels: list[Value] | None, access: Access, loss: Loss) -> list[Value] | None:
-    """Return the labels that can occur, where they are known before the first record."""
+    """Return all possible labels, if they are known before the first record."""
     if labels is not None and (not labels or None in labels):
         msg = f"{param('labels')} must list labels, none of them missing, got {short_repr(labels)}"
         raise InputError(msg)
@@ -229,7 +229,7 @@ def _check_labels(labels: list[Value] | None, access: Access, loss: Loss) -> lis
 def _check_positive(
     pos_label: Value, classes: list[Value] | None, access: Access, loss: Loss
 ) -> None:
-    """Check that the positive label is among those that can occur, as far as these are known."""
+    """Check that the positive label is a possible one, as far as these are known."""
     if pos_label is None:
         return
     _check_list("pos_label", [pos_label])
@@ -240,7 +240,7 @@ def _check_positive(
 
 
 def _check_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float]:
-    """Return the limits of the loss, without which nothing can be staked."""
+    """Return the limits of the loss, without which there are no bets."""
     limits = loss.range if loss.uses_truth else outcome_range(loss, access, pos_label)
     if limits is None:
         msg = (
@@ -251,7 +251,7 @@ def _check_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, f
 
 
 def _check_targets(audit: AuditSettings, access: Access, bins: Bins) -> None:
-    """Check that a reference frame makes sense."""
+    """Check that a reference frame can be used."""
     if audit.targets is None:
         return
     if access.box is not None and audit.chosen_similarity.moves_only_to_twins:
@@ -271,7 +271,7 @@ def _check_targets(audit: AuditSettings, access: Access, bins: Bins) -> None:
 def _check_levels(
     levels: object, sensitive: Sequence[str], bins: Bins, *, has_model: bool
 ) -> dict[str, list[Value]]:
-    """Return all levels of the sensitive features, which fix the twins beforehand."""
+    """Return all levels of the sensitive features, which determine the twins beforehand."""
     options = check_level_names(levels, sensitive, twins=has_model)
     if not has_model:
         return {}

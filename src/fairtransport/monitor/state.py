@@ -54,7 +54,7 @@ def dump_state(content: SavedMonitor) -> str:
 
 
 def load_state(path: Path) -> SavedMonitor:
-    """Return the content of a state file, if it is as it was written."""
+    """Return the content of a state file, if it is unchanged."""
     document = _read_json(path)
     content = document if isinstance(document, dict) else {}
     schema = content.pop("schema", None)
@@ -75,9 +75,9 @@ def load_state(path: Path) -> SavedMonitor:
 
 
 def _read_json(path: Path) -> object:
-    """Return the JSON in a file, or say in a sentence why there is none."""
+    """Return the JSON in a file; raise with the reason if there is none."""
     try:
-        # a pipe would wait for somebody to write to it
+        # reading a pipe would wait for a writer
         if path.exists() and not path.is_file():
             reason = "it is not an ordinary file"
         elif not (data := path.read_bytes()):
@@ -97,15 +97,14 @@ def _read_json(path: Path) -> object:
 
 def _checksum(body: str) -> str:
     """Return the hash of a state's body together with its schema."""
-    # the schema is part of what must not change
     return sha256(f"{SCHEMA}\n{body}".encode()).hexdigest()
 
 
 @contextmanager
 def lock_state(path: Path) -> Iterator[None]:
-    """Refuse other monitors of a state meanwhile; the lock ends with the process, however it ends.
+    """Lock a state against other monitors; the lock ends with the process, however it ends.
 
-    The lock lies on a file beside the state, since every save replaces the state by another file.
+    The lock is on a file beside the state, as every save replaces the state by another file.
     """
     state = path.resolve()
     lock = state.with_name(f".{state.name}.lock")
@@ -113,7 +112,7 @@ def lock_state(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # still locked: whoever opened the file meanwhile finds that it has lost its name
+        # still locked, so that others who opened the file find it without its name
         lock.unlink(missing_ok=True)
         os.close(handle)
 
@@ -139,7 +138,7 @@ def _acquire(lock: Path, state: Path) -> int:
 
 
 def _flock(handle: int, state: Path) -> None:
-    """Lock a file at once or raise; warn where the file system has no locks."""
+    """Lock a file at once or raise; warn if the file system has no locks."""
     if sys.platform == "win32":  # pragma: no cover - it has no flock
         return
     try:

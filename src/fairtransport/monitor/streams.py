@@ -23,7 +23,7 @@ Watcher: TypeAlias = Callable[[], None]
 
 
 class SavedStream(TypedDict):
-    """A stream in a state file: losses where moves are free, else the statistic."""
+    """A stream in a state file: losses if moves are free, else the statistic."""
 
     points: list[list[Value]]
     counts: list[int]
@@ -34,7 +34,7 @@ class SavedStream(TypedDict):
 
 
 def next_look(n: int) -> int:
-    """Return the record after n that a history keeps: all up to 20, then every 5 %."""
+    """Return the record after n that a history stores: all up to 20, then every 5 %."""
     look = 1
     while look <= n:
         # fixed beforehand, so that the history does not depend on how records were batched
@@ -43,7 +43,7 @@ def next_look(n: int) -> int:
 
 
 class Stream:
-    """The points of a stream in order of arrival, each with a cell it keeps and a count."""
+    """The points of a stream in order of arrival, each with a permanent cell and a count."""
 
     def __init__(self, settings: MonitorSettings, points: Points, watcher: Watcher) -> None:
         self.settings, self.points, self.watcher = settings, points, watcher
@@ -55,7 +55,7 @@ class Stream:
         return list(dict.fromkeys(key for key in keys if key not in self.cell_of))
 
     def admit(self, keys: Sequence[Key]) -> None:
-        """Give new points a cell, with nobody at it yet."""
+        """Give new points a cell, without people."""
         for key in keys:
             self.cell_of[key] = len(self.cell_of)
         self.counts = np.r_[self.counts, np.zeros(len(keys), np.int64)]
@@ -69,16 +69,16 @@ class Stream:
         self.counts += np.bincount(cells, minlength=len(self.counts))
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over the points and counts of a state file."""
+        """Restore the points and counts of a state file."""
         self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
         self.counts = np.array(saved["counts"], np.int64)
 
 
 class FreeStream(Stream):
-    """Points that move for free inside a block: a gain is the block's largest loss less one's own.
+    """Points that move for free inside a block: a gain is the block's largest loss minus the own.
 
-    With query access that loss is known from the twins. With predictions only it grows when a
-    worse point arrives, and earlier records of the block are revised.
+    With a model that loss is known from the twins. With predictions only it increases when a worse
+    point arrives, and earlier records of the block are revised.
     """
 
     def __init__(self, settings: MonitorSettings, points: Points, watcher: Watcher) -> None:
@@ -96,16 +96,16 @@ class FreeStream(Stream):
     @property
     def statistic(self) -> float:
         """ψ of the frequencies so far."""
-        # points that come later in a batch would change how the sum is rounded
+        # later points of a batch would change the rounding of the sum
         counted = np.flatnonzero(self.counts)
         return float(self.counts[counted] @ self.gains[counted] / max(self.evidence.n, 1))
 
     def take(self, keys: Sequence[Key]) -> None:
-        """Take in points in order; nothing is counted if one of them cannot be.
+        """Process points in order; count none of them if one is invalid.
 
-        All losses are asked for before anything is counted. Then records are bet on in their order;
-        where one raises the largest loss of its block, those before it are bet on first, with the
-        gains that they had, and then the block is revised.
+        All losses are computed before anything is counted. Then records are bet on in their order;
+        before one that raises the largest loss of its block, earlier ones are bet on with the gains
+        that they had, and then the block is revised.
         """
         fresh = self.find_new(keys)
         if not fresh:
@@ -116,7 +116,7 @@ class FreeStream(Stream):
         self.losses = np.r_[self.losses, losses]
         self.gains = np.r_[self.gains, np.zeros(len(fresh))]
         cells = self.cells(keys)
-        # where each of them comes for the first time
+        # the first position of each
         firsts = np.unique(cells, return_index=True)[1]
         first = dict(zip(cells[firsts].tolist(), firsts.tolist(), strict=True))
         start = 0
@@ -126,12 +126,11 @@ class FreeStream(Stream):
             members = self._members.setdefault(block, [])
             if limit > self._worst.get(block, -np.inf):
                 if members:
-                    # records before this one are bet on with what was known then, however they were
-                    # batched
+                    # earlier records are bet on with the gains known then, however they are batched
                     self._flush(cells[start : first[cell]])
                     start = first[cell]
-                    # a worse target for all who came before: what they gain grows, and their bets
-                    # are made good
+                    # a worse target for all earlier records: their gains increase, and their bets
+                    # are revised
                     self._raise(np.array(members), limit)
                 self._worst[block] = limit
             members.append(cell)
@@ -139,7 +138,7 @@ class FreeStream(Stream):
         self._flush(cells[start:])
 
     def as_json(self) -> SavedStream:
-        """Return all that a later run needs."""
+        """Return the state that a later run needs."""
         return {
             "points": [list(key) for key in self.cell_of],
             "counts": self.counts.tolist(),
@@ -149,7 +148,7 @@ class FreeStream(Stream):
         }
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over what `as_json` returned."""
+        """Restore the state from `as_json`."""
         super().restore(saved)
         self.losses = np.array(saved["losses"], np.float64)
         worst = np.array(saved["worst"], np.float64)
@@ -161,7 +160,7 @@ class FreeStream(Stream):
         self.evidence.bets.restore(saved["evidence"])
 
     def _find_losses(self, keys: list[Key]) -> tuple[FloatArray, FloatArray]:
-        """Return the loss at each point, and the largest that it is known to move to."""
+        """Return the loss at each point, and the largest one that it is known to move to."""
         if self.settings.box is None:
             losses = self.points.losses(keys)
             return losses, losses
@@ -183,7 +182,7 @@ class FreeStream(Stream):
         self.gains[members] = new
 
     def _flush(self, cells: IntArray) -> None:
-        """Bet on records in order; the watcher sees those that a history keeps."""
+        """Bet on records in order, and pass those of a history to the watcher."""
         start = 0
         while start < len(cells):
             if self.evidence.n >= self._next_look:
@@ -197,7 +196,7 @@ class FreeStream(Stream):
 
 
 class CostStream(Stream):
-    """Points under any similarity; frontiers are built anew when new points arrive."""
+    """Points under any similarity; frontiers are rebuilt when new points arrive."""
 
     def __init__(self, settings: MonitorSettings, points: Points, watcher: Watcher) -> None:
         super().__init__(settings, points, watcher)
@@ -210,7 +209,7 @@ class CostStream(Stream):
         self._place: IntArray = np.zeros(0, np.int64)
 
     def take(self, keys: Sequence[Key]) -> None:
-        """Take in a batch of points; nothing is counted if one of them cannot be."""
+        """Process a batch of points; count none of them if one is invalid."""
         fresh = self.find_new(keys)
         if self._problem is None or fresh:
             self._problem, self._place = self._build([*self.cell_of, *fresh])
@@ -229,7 +228,7 @@ class CostStream(Stream):
             self.watcher()
 
     def as_json(self) -> SavedStream:
-        """Return all that a later run needs."""
+        """Return the state that a later run needs."""
         return {
             "points": [list(key) for key in self.cell_of],
             "counts": self.counts.tolist(),
@@ -238,13 +237,13 @@ class CostStream(Stream):
         }
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over what `as_json` returned; frontiers are built with the next records."""
+        """Restore the state from `as_json`; frontiers are built with the next records."""
         super().restore(saved)
         self.statistic = float(saved["statistic"])
         self.evidence.restore(saved["evidence"])
 
     def _build(self, keys: list[Key]) -> tuple[AuditProblem, IntArray]:
-        """Return the problem over all points so far, and where each of them is in it."""
+        """Return the problem over all points so far, and the index of each of them in it."""
         settings = self.settings
         space = build_space(
             self.points.space(keys).frame(),
@@ -259,7 +258,7 @@ class CostStream(Stream):
             twins=settings.box is not None,
             label_matters=settings.label is not None,
         )
-        # they were cut when the records came
+        # values were binned when the records arrived
         losses = self.points.oracle.answer(replace(space, bins=settings.bins)).losses
         problem = AuditProblem(
             losses, settings.similarity.geometry(space), budget=settings.audit.budget

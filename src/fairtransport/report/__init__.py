@@ -1,4 +1,4 @@
-"""Pictures and documents of what was computed; nothing is computed here."""
+"""Charts and documents of results; nothing is computed here."""
 
 import lazy_loader
 

@@ -1,6 +1,6 @@
 """The charts' JavaScript, from the wheel or built once into the user's cache.
 
-Building a wheel imports this module, so it needs nothing but vl-convert.
+Building a wheel imports this module, so it needs only vl-convert.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ PLACE = "charts.js"
 def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script.
 
-    An installation has it as a file. A checkout makes it, which takes seconds, once for a version
-    of its library. A kept file that cannot be read, is not whole or was changed is made anew;
-    where none can be written the script is made for each process.
+    An installation has it as a file. A checkout builds it, which takes seconds, once per version of
+    vl-convert. A cached file that is unreadable, incomplete or changed is rebuilt; without a
+    writable cache every process builds the script.
     """
     with suppress(FileNotFoundError):
         return files(__package__).joinpath(PLACE).read_text("utf-8")
-    # the notice above the script is ours, so that the file is of its version too
+    # the script includes our notice, so the file depends on its version, too
     notice = hashlib.sha256(_notice().encode()).hexdigest()[:8]
     made_by = converter_version("The charts of a checkout")
     name = f"charts-{made_by}-{notice}.js"
@@ -55,7 +55,7 @@ def converter_version(purpose: str) -> str:
 
 
 def build_bundle() -> str:
-    """Return the script, put together anew: the same for the same version of vl-convert."""
+    """Return the script, built anew: the same for the same version of vl-convert."""
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
@@ -65,24 +65,23 @@ def build_bundle() -> str:
 
 
 def _notice() -> str:
-    """Return the licences of what is in the script, which go wherever it goes."""
+    """Return the licences of the script's parts, which are distributed with it."""
     return files(__package__).joinpath("templates", "charts_licence.txt").read_text("utf-8")
 
 
 def _read_cached(place: Path) -> str | None:
-    """Return the script in a file, whose first line is the hash of the rest; None if it is not."""
+    """Return the script in a file that begins with its hash; None for other files."""
     try:
         digest, _, script = place.read_bytes().partition(b"\n")
     except OSError:
         return None
-    # a cache is a file that others may have written half of, or changed: what does not fit is made
-    # anew
+    # a cached file may be incomplete or changed by others: without its hash it is rebuilt
     whole = hashlib.sha256(script).hexdigest().encode() == digest
     return script.decode("utf-8") if whole else None
 
 
 def _write_cached(place: Path, script: str) -> None:
-    """Write the script down for later processes, if that is possible."""
+    """Cache the script for later processes, if possible."""
     digest = hashlib.sha256(script.encode()).hexdigest()
     with suppress(OSError, FairtransportError):
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Safe lines on a terminal, the flags that stand for Python's parameters, and query logs."""
+"""Safe lines on a terminal, the flags of Python's parameters, and query logs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that change the direction of the text after them."""
 UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Controls, halves of characters, and breaks of lines and paragraphs."""
+"""Controls, lone surrogates, and breaks of lines and paragraphs."""
 
 
 def readable(text: object) -> str:
-    r"""Return text in which controls are spelled out instead of obeyed."""
+    r"""Return text in which control characters are spelled out."""
     return "".join(
         character.encode("unicode_escape", "surrogatepass").decode("ascii")
         if character in DIRECTIONS or unicodedata.category(character) in UNPRINTABLE
@@ -63,19 +63,19 @@ def print_error(message: str) -> None:
 
 
 def print_note(message: str, *, error: bool = False) -> None:
-    """Print what a reader of the numbers should know."""
+    """Print a note for readers of the numbers."""
     sentence = " ".join(message.split())
     terminal(error=error).print(line(("Note: ", "bold yellow"), sentence))
 
 
 def print_failure(*sentences: str) -> None:
-    """Print why a command ends with the code of a failure, where nothing else is printed."""
+    """Print why a command fails, if nothing else is printed."""
     for sentence in sentences:
         print_note(sentence, error=True)
 
 
 def print_written(paths: Sequence[Path]) -> None:
-    """Say which files were written."""
+    """Print the names of the files that were written."""
     for path in paths:
         terminal(soft_wrap=True).print(line(f"Wrote {path}"))
 
@@ -83,12 +83,12 @@ def print_written(paths: Sequence[Path]) -> None:
 OTHERS = (
     "cache", "goal", "jobs", "output", "plot", "power", "share", "splits", "value",
 )  # fmt: skip
-"""What only some commands ask, under the same name in Python."""
+"""Flags of some commands only, with the same name in Python."""
 
 
 @cache
 def flag_names() -> dict[str, str]:
-    """Return the flag that stands for each parameter."""
+    """Return the flag of each parameter."""
     from fairtransport.settings import COMMAND_LINE, DOCUMENT, MONITOR, PYTHON_ONLY, QUERIES
 
     return {
@@ -106,7 +106,7 @@ def flag_names() -> dict[str, str]:
 
 
 def print_log(systems: list[tuple[System, int, int]], name: str) -> None:
-    """Print whose answers are in a log, and how many."""
+    """Print the systems in a log, with their numbers of answers."""
     screen = terminal(soft_wrap=True)
     if not systems:
         screen.print(line(f"{name}: a query log without answers"))

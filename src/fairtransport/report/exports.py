@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 PREFIX = "fairtransport."
 SUITE_PREFIX = "fairtransport: "
 JUNIT_MARK = f'<testsuite name="{SUITE_PREFIX}'.encode()
-"""What a file of ours has near its beginning."""
+"""Text near the beginning of our files."""
 RECORDED = ("statistic", "lower_bound", "upper_bound", "delta", "alpha", "n")
-"""Fields of a document that are properties of a test, beside its verdict, seed and model."""
+"""Fields of a document that are properties of a test, besides its verdict, seed and model."""
 
 
 NO_XML = re.compile("[\ufffe\uffff]")
-"""Characters beyond control characters that XML has not."""
+"""Characters, besides control characters, that XML does not allow."""
 
 
 def xml_text(text: str) -> str:
@@ -46,9 +46,9 @@ EFFECTS = ("worse_off", "better_off")
 
 
 def list_properties(summary: AuditSummary, **family: object) -> list[tuple[str, str]]:
-    """Return what a test's file says of an audit, as names and values; nothing for null.
+    """Return the properties of an audit in a test's file, as names and values without nulls.
 
-    ``family`` is what the audit's family says instead.
+    ``family`` are those of the audit's family, which replace its own.
     """
     values: dict[str, object] = {"verdict": summary.verdict}
     values |= {name: getattr(summary, name) for name in RECORDED}
@@ -71,7 +71,7 @@ def list_properties(summary: AuditSummary, **family: object) -> list[tuple[str, 
 
 @dataclass(frozen=True)
 class AuditSuite:
-    """An audit as JUnit has it: a suite of one test.
+    """An audit in JUnit's form: a suite of one test.
 
     The schema of xunit2 lets suites have properties, and tests none.
     """
@@ -84,10 +84,10 @@ class AuditSuite:
     failed: bool
 
     def write_to(self, suites: Element, seconds: float) -> None:
-        """Append the suite; ``seconds`` is how long its test took."""
+        """Append the suite; ``seconds`` is the duration of its test."""
         time = f"{seconds:.3f}"
         name, message, text = map(xml_text, (self.name, self.message, self.text))
-        # a test that settles nothing is no green one
+        # a test that settles nothing does not pass
         skipped = not self.failed and not VERDICTS[self.verdict].decides
         suite = SubElement(
             suites, "testsuite", name=f"{SUITE_PREFIX}{name}", tests="1", errors="0", time=time,
@@ -155,7 +155,7 @@ def _render_suites(suites: Sequence[AuditSuite], seconds: float) -> str:
 
 
 def _test_name(summary: AuditSummary) -> str:
-    """Return a name that is the same in every run and tells the audits of a pipeline apart."""
+    """Return a name that is the same in every run and distinct within a pipeline."""
     source = summary.provenance
     where = f", {source.data_name}" if source.data_name else ""
     # the model is a property: a file is described by its hash, which changes with every version

@@ -36,12 +36,12 @@ _CODE = re.compile(r"`([^`]{1,80})`")
 def render_html(document: Document, *, title: str | None = None) -> str:
     """Return a report as one HTML document.
 
-    Scripts and styles stand in the file and are allowed by their hashes alone
-    (Content-Security-Policy), so nothing that comes with the data can run. Strings of the
-    data are escaped in HTML and in the charts' JSON, and hidden characters are spelled out.
+    Scripts and styles are inline and allowed only by their hashes (Content-Security-Policy), so
+    nothing in the data can run. Strings of the data are escaped in HTML and in the charts' JSON,
+    and hidden characters are spelled out.
     """
     style, script, specs = style_sheet() + dark_style_sheet(), _part("report.js"), _charts(document)
-    # the bundle is nearly a megabyte: a page without charts does without
+    # the bundle is nearly a megabyte: pages without charts omit it
     scripts = [javascript_bundle(), script] if specs else [script]
     templates = html_environment()
     return templates.get_template("report.html.j2").render(
@@ -66,13 +66,13 @@ def _charts(document: Document) -> dict[str, Any]:
 
 
 def render_fragment(document: Document) -> str:
-    """Return a piece of HTML without scripts that reads well in light and dark notebooks."""
+    """Return an HTML fragment without scripts, for light and dark notebooks."""
     fragment = entry_of(FRAGMENTS, document)(document)
     return html_environment().get_template("notebook.html.j2").render(f=fragment)
 
 
 def html_environment() -> Environment:
-    """Return the environment of templates that make HTML."""
+    """Return the environment of HTML templates."""
     templates = environment(_keep_together, _with_code)
     pieces = vars(templates.get_template("pieces.html.j2").module)
     templates.globals |= {name: pieces[name] for name in HTML_MACROS}
@@ -80,8 +80,7 @@ def html_environment() -> Environment:
 
 
 def _keep_together(value: object) -> object:
-    """Return text in which numbers stay with their percent signs; other values as they are."""
-    # a line must not break between a number and its percent sign
+    """Return text without line breaks before percent signs; other values unchanged."""
     return re.sub(r"(?<=\d) %", "\u00a0%", value) if type(value) is str else value
 
 
@@ -100,7 +99,7 @@ def style_sheet() -> str:
 
 
 def dark_style_sheet() -> str:
-    """Return what a report looks like where a reader prefers dark pages."""
+    """Return the style of a report for readers who prefer dark pages."""
     colours = ((row.css_class, row.dark_colours) for row in VERDICTS.values())
     rules = _colour_rules(colours)
     return f"{_part('dark.css')}@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n"
@@ -121,14 +120,14 @@ def _part(name: str) -> str:
 
 
 def safe_json(value: Any) -> str:
-    r"""Return JSON that cannot end a script element, whatever strings are in it."""
+    r"""Return JSON that cannot end a script element, for any strings in it."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     # inside a script element nothing of the data may end it, or begin a comment or an entity
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Return the page's Content-Security-Policy: these scripts and this style, and nothing else."""
+    """Return the page's Content-Security-Policy, which allows only these scripts and this style."""
     allowed = " ".join(_source(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_source(style)}; img-src data:; "
@@ -137,6 +136,6 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 
 def _source(text: str) -> str:
-    """Return a script or a style as a policy names it, by its hash."""
+    """Return the source of a script or a style in a policy: its hash."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 _CODE = re.compile(r"`([\w.,= -]{1,80})`")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#!|~$])")
-# addresses, names of users, numbers of issues, hashes of commits and emoji, which become links
-# or pictures by themselves; escaping does not stop that, for they are looked for in what is shown
+# addresses, user names, issue numbers, commit hashes and emoji become links or pictures
+# automatically; escaping does not prevent it, as they are sought in the rendered text
 _LIVE = re.compile(
     r"@(?=[\w-])|#(?=\d)|:(?=//|[\w+-]+:)|(?<![a-z0-9])www(?=\.)|\bgh(?=-\d)"
     r"|\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f](?=[0-9a-f]{6,39}\b)",
     re.IGNORECASE,
 )
 _JOINER = "&#8288;"
-"""A character that has no width and no link goes across."""
+"""A zero-width character that breaks links."""
 
 
 def render_markdown(document: Document, *, title: str | None, max_moves: int) -> str:
@@ -43,7 +43,7 @@ def render_markdown(document: Document, *, title: str | None, max_moves: int) ->
 
 
 def escape(text: str) -> str:
-    r"""Return text that Markdown shows as it stands, in a table too."""
+    r"""Return text that Markdown shows verbatim, also in a table."""
     # what could be read as HTML becomes an entity, all other marks get a backslash
     broken = _LIVE.sub("\\g<0>\1", text.replace("\1", "").replace(">", "\0"))
     escaped = _SPECIAL.sub(r"\\\1", broken)
@@ -59,7 +59,7 @@ def prose(text: str) -> str:
 
 
 def _safe(value: object) -> Markup:
-    """Return any value as Markdown that shows it; what is Markdown already stays."""
+    """Return any value as Markdown that shows it; Markdown unchanged."""
     from markupsafe import Markup
 
     # the environment's own escaping, which is for HTML, leaves Markup alone

@@ -51,7 +51,7 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
         "profile": text.profile_text,
         "shorten": text.shorten,
         "visible": text.visible,
-        # our own files, sentences without data and JSON that was made safe; nothing else
+        # our own files, sentences without data and escaped JSON only
         "trusted": Markup,
     }
     return templates
@@ -75,7 +75,7 @@ def render_sections(
         text = templates.get_template(section.template).render(
             s=document, output=output, **contents
         )
-        # a template that escapes gives text that is safe to put into another one
+        # the text of an escaping template is safe to put into another one
         return Markup(text)  # noqa: S704
 
     return [(section, render_section(section)) for section in entry_of(SECTIONS, document)]
@@ -89,7 +89,7 @@ def render(
 ) -> str:
     """Return a document as text, the same bytes for the same document.
 
-    ``output_format`` is one of `FORMATS`; "notebook" is a piece of HTML without scripts. ``title``
+    ``output_format`` is one of `FORMATS`; "notebook" is an HTML fragment without scripts. ``title``
     replaces the heading of a report, and ``max_moves`` limits the moves in Markdown.
     """
     check_choice("output_format", output_format, FORMATS)
@@ -111,21 +111,21 @@ class Reportable:
 
     @property
     def summary(self) -> Document:
-        """Everything the result says, as one document."""
+        """The whole result as one document."""
         raise NotImplementedError
 
     def document(self) -> Document:
-        """Return everything the result says: the fields of the JSON document.
+        """Return the whole result: the fields of the JSON document.
 
         Examples
         --------
-        >>> found.document().schema
+        >>> family.document().schema
         'fairtransport-family/1'
         """
         return self.summary
 
     def to_html(self, path: str | Path, **options: Any) -> Path:
-        """Write the report, one file that needs nothing else; ``options`` as in `document`.
+        """Write the report as one self-contained file; ``options`` as in `document`.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

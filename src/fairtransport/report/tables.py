@@ -1,4 +1,4 @@
-"""What a table is: a caption, columns, and cells that know their full text."""
+"""Tables: a caption, columns, and cells with their full text."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 ARROW = " → "
 MIN_CELL_PAIRS = 6
-"""Columns that a cell shows of a person before it is unfolded."""
+"""Number of a person's columns in a folded cell."""
 DECIMALS_BY_SIZE = ((10.0, 4), (1000.0, 2))
 """(limit, decimals): decimals of numbers below a limit; larger ones are whole."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, in full, and the number it is sorted by.
+    """A cell: its full text, and the number it is sorted by.
 
     ``pairs`` are a profile's columns with their values; ``text`` is the same in a line.
     """
@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def first_pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs that are shown at once; where there are a few more, all of them."""
+        """The pairs that are shown at once; all of them if there are only a few more."""
         some = self.short_pairs
         return some if len(some) <= MIN_CELL_PAIRS + 2 else some[:MIN_CELL_PAIRS]
 
@@ -90,7 +90,7 @@ def pairs_cell(pairs: Iterable[tuple[str, str]]) -> Cell:
 
 
 def profile_cell(profile: Mapping[str, Value], without: tuple[str, ...] = ()) -> Cell:
-    """Return who somebody is, but for the columns that are told elsewhere."""
+    """Return a profile, without the columns that are shown elsewhere."""
     return pairs_cell(
         (visible(name), value_text(value)) for name, value in profile.items() if name not in without
     )
@@ -116,9 +116,9 @@ def decimals_for(numbers: Iterable[float]) -> int:
 
 
 def has_signal(table: FlowTable) -> bool:
-    """Tell whether flows show anything: a change, and one that need not be chance if that is known.
+    """Return whether flows show a change, and one that is significant if tests are known.
 
-    The others are left to their tables, and a sentence says why.
+    Other flows have tables only, and a sentence explains why.
     """
     sure = [cell for cell in table.cells if cell.lower is not None and cell.upper is not None]
     if not sure:

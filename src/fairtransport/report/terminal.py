@@ -75,20 +75,20 @@ if TYPE_CHECKING:
 
 
 MAX_VERDICT_CHARACTERS = 11
-"""Characters of a verdict in a table before it is broken."""
+"""Maximum characters of a verdict in a table before it is broken."""
 MAX_SCREEN_CASES = 2
-"""Groups of people on the first screen."""
+"""Number of groups of people on the first screen."""
 TEXT_WIDTH = 100
-"""Characters of a line that Python prints, where no terminal says."""
+"""Characters of a line printed by Python without a terminal."""
 MAX_SCREEN_MOVES = 10
-"""Rows of the moves table; a report has more."""
+"""Maximum number of rows of the moves table; a report has more."""
 MAX_SCREEN_COLUMNS = 6
-"""Columns that a row shows of a person, besides all that change."""
+"""Number of a person's columns in a row, besides all that change."""
 MAX_FEATURES_CHARACTERS = 100
-"""Characters of the list of features."""
+"""Maximum characters of the list of features."""
 PLAN_SIZE_FACTORS = (0.5, 0.75, 1, 1.25, 1.5)
 """The sample sizes that a plan shows, as multiples of the planned one."""
-# lines spell out what is hidden, in a terminal's own way
+# `line` spells out hidden characters, as terminals need it
 _cell = partial(value_text, write=str)
 
 
@@ -106,7 +106,7 @@ def print_result(summary: AuditSummary, title: str, *, verbose: bool = False) ->
 
 
 def result_text(summary: AuditSummary, title: str) -> str:
-    """Return what the command line prints of an audit, as Python prints it."""
+    """Return the screen of an audit as text, for Python."""
     from io import StringIO
 
     from rich.console import Console
@@ -197,7 +197,7 @@ def _indented(first: str, further: Iterable[str]) -> RenderableType:
 
 
 def _indent(sentence: str) -> RenderableType:
-    """Return a sentence that stands under another one."""
+    """Return a sentence that is indented under another one."""
     from rich.padding import Padding
 
     return Padding(line(sentence), (0, 0, 0, 2))
@@ -227,7 +227,7 @@ def _cell_of(decision: Prediction) -> str:
 
 
 def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
-    """Return what people were compared with, and what the audit does not cover."""
+    """Return the scope of the comparison, and what the audit does not cover."""
     queried = f"; the model was asked about {summary.queried:,} different rows"
     questions = queried if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
@@ -260,7 +260,7 @@ def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
 
 
 def _statistical_sentences(summary: AuditSummary) -> list[str | None]:
-    """Return what the statistic says, for readers who want it on the terminal."""
+    """Return the sentences on the statistic, for readers who want it on the terminal."""
     return [
         meaning(summary), delta_sentence(summary),
         *decision_lines(summary)[1:],
@@ -280,13 +280,13 @@ def _print_frame(
 
 
 def _print_notes(document: AuditSummary | ComparisonSummary | FamilySummary) -> None:
-    """Print what a reader of the numbers should know."""
+    """Print the notes for readers of the numbers."""
     for warning in document.warnings:
         print_note(warning)
 
 
 def print_moves(summary: AuditSummary) -> None:
-    """Print the largest moves: how many people, who they are, who they would have to be."""
+    """Print the largest moves: the number of people, their profile, and the one to swap with."""
     from rich.table import Table
 
     if not summary.moves or summary.rates is not None:  # swaps are no evidence of rates
@@ -313,7 +313,7 @@ def print_moves(summary: AuditSummary) -> None:
 
 
 def _unchanged_text(move: Move) -> str:
-    """Return what stays as it is, as in "age 30, charge F"; of many columns the first."""
+    """Return what does not change, as in "age 30, charge F"; the first of many columns."""
     columns = [
         (name, value) for name, value in move.from_profile.items() if name not in move.changed
     ]
@@ -326,17 +326,17 @@ def _unchanged_text(move: Move) -> str:
 
 
 def _changes_text(move: Move) -> str:
-    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    """Return what changes, as in "sex: Male → Female"; possibly only predictions."""
     before, after = move.from_profile, move.to_profile
     parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
     return ", ".join(parts) or "the same profile"
 
 
 def _numbers(summary: AuditSummary) -> Table:
-    """Return the figures below the verdict, name by name."""
+    """Return the figures below the verdict, by name."""
     provenance, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
-    # of what is no evidence, or has no ends
+    # without evidence, or without ends
     if summary.applicability is not None or summary.target_scope == "counterparts":
         interval = {}
     rows = {"FaiTH statistic": decimal(summary.statistic), **part_figure(summary)}
@@ -360,7 +360,7 @@ def _numbers(summary: AuditSummary) -> Table:
 
 
 def compared_with(target_scope: str, *, has_model: bool) -> str:
-    """Return whom people are compared with; where a model can be asked, they have twins."""
+    """Return whom people are compared with; with a model, they have twins."""
     if target_scope == "counterparts":
         return "themselves as typically recorded in another group"
     if not has_model:
@@ -380,7 +380,7 @@ def frame_panel(content: RenderableType, title: str, colour: str) -> Panel:
 
 
 def two_columns(rows: dict[str, str]) -> Table:
-    """Return names and what they are, side by side; only the second column is folded."""
+    """Return names and values side by side; only the second column is folded."""
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
@@ -411,7 +411,7 @@ def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
 def print_family(
     summary: FamilySummary, title: str, seeds: Mapping[str, int] | None = None
 ) -> None:
-    """Print what several audits say together; ``seeds`` are those of the audits, by name."""
+    """Print the joint result of several audits; ``seeds`` are those of the audits, by name."""
     headline = f"{family.family_title(summary)}."
     _print_frame(title, family.family_row(summary), headline, [family.promise_sentence(summary)])
     terminal().print(_members_table(summary))
@@ -424,7 +424,7 @@ def print_family(
 
 
 def _members_table(summary: FamilySummary) -> Table:
-    """Return the audits, a row each, as a terminal draws them."""
+    """Return the audits, one per row, for a terminal."""
     from rich.table import Table
 
     table = Table()
@@ -449,9 +449,9 @@ def _cells(one: Member) -> list[Text]:
 
 
 MIN_NAME_CHARACTERS = 6
-"""Characters of a model's name before it is broken."""
+"""Minimum characters of a model's name before it is broken."""
 COLUMN_GAP = 2
-"""Blanks after each column of a table without lines."""
+"""Spaces after each column of a table without lines."""
 
 
 def print_comparison(summary: ComparisonSummary, title: str) -> None:
@@ -473,7 +473,7 @@ def print_comparison(summary: ComparisonSummary, title: str) -> None:
 
 
 def _screen_table(table: DocumentTable) -> Table:
-    """Return a table of a report as a terminal draws it, no wider than the terminal."""
+    """Return a table of a report for a terminal, no wider than the terminal."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Rich
 
@@ -496,7 +496,7 @@ def _screen_table(table: DocumentTable) -> Table:
 
 
 def _fit_widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the widths of columns that fit; words are broken in the first two alone, of names."""
+    """Return widths of columns that fit; only words of the first two, names, are broken."""
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, cells)) for cells in columns]

@@ -1,4 +1,4 @@
-"""Strings and numbers of documents as text: nothing hidden, nothing endless, bounds that hold."""
+"""Strings and numbers of documents as text: nothing hidden or infinite, bounds that hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MAX_LINE_CHARACTERS = 120
-"""Longer texts from the data are shortened."""
+"""Maximum characters of a text from the data before it is shortened."""
 MISSING = "missing"
 LOSS_NAMES = {"brier": "Brier"}
 FOR_INDEPENDENT = " for independent people"
@@ -38,7 +38,7 @@ def visible(text: object) -> str:
 
 
 def _is_hidden(sign: str) -> bool:
-    r"""Say whether a character would not be seen where it stands."""
+    r"""Return whether a character is invisible."""
     return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
 
 
@@ -62,14 +62,14 @@ def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] 
 
 
 def _number_text(value: float) -> str:
-    """Return a number of the data: four digits, or of large ones all before the point."""
+    """Return a number of the data: four digits, or all integer digits of large ones."""
     if LARGE_NUMBER <= abs(value) < HUGE_NUMBER:
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return f"{value:.4g}"
 
 
 def distinct_texts(before: Value, after: Value) -> tuple[str, str]:
-    """Return two different values as texts that differ, with as many digits as that takes."""
+    """Return two different values as different texts, with as many digits as needed."""
     texts = value_text(before), value_text(after)
     if isinstance(before, float) and isinstance(after, float) and before != after:
         digits = 4
@@ -83,7 +83,7 @@ def prediction_text(
     value: Value | tuple[float, ...], classes: Sequence[Value] = (),
     write: Callable[[object], str] = visible,
 ) -> str:  # fmt: skip
-    """Return a prediction; of two classes' scores the last one, which tells the other."""
+    """Return a prediction; of two classes' scores the last one, which determines the other."""
     if not isinstance(value, tuple | list):
         return value_text(value, write)
     if len(value) == 2:  # noqa: PLR2004
@@ -94,7 +94,7 @@ def prediction_text(
 
 
 def loss_name(name: str) -> str:
-    """Return a loss's name as it is written in a sentence."""
+    """Return a loss's name for a sentence."""
     return LOSS_NAMES.get(name, visible(name))
 
 
@@ -104,28 +104,28 @@ def profile_text(profile: Mapping[str, Value]) -> str:
 
 
 AMBIGUOUS = frozenset({"yes", "no", "true", "false"})
-"""Levels that say nothing without the name of their column."""
+"""Levels that mean nothing without the name of their column."""
 
 
 def is_telling(value: object) -> bool:
-    """Say whether a level says what it is without its column, as no number, bin or "yes" does."""
+    """Return whether a level is clear without its column, unlike a number, a bin or "yes"."""
     return isinstance(value, str) and value[:1].isalpha() and value.lower() not in AMBIGUOUS
 
 
 def group_text(group: Mapping[str, Value]) -> str:
-    """Return the levels that make a group, each with its column: a "yes" alone says nothing."""
+    """Return the levels of a group, each with its column, as "yes" alone means nothing."""
     return ", ".join(level_texts(group)) or "everybody"
 
 
 def level_texts(group: Mapping[str, Value]) -> list[str]:
-    """Return the levels that make a group, one by one."""
+    """Return the levels of a group as a list."""
     return [f"{visible(name)}: {value_text(value)}" for name, value in group.items()]
 
 
 MIN_PVALUE = 0.0001
 MAX_DECIMALS = 9
 MAX_PERCENT_DECIMALS = 6
-"""Decimals of a percentage that must differ from another one."""
+"""Maximum decimals of percentages that must differ."""
 ROUNDING = 1e-6
 """Rounding errors of numbers of people are smaller."""
 NONE = "none"
@@ -133,7 +133,7 @@ NOT_TOLD = "not told"
 NO_LOWER, NO_UPPER = "no lower bound", "no upper bound"
 MINUS = "−"
 NEAREST, DOWN, UP = ROUND_HALF_UP, ROUND_FLOOR, ROUND_CEILING
-"""Halves go up, as they do in the charts' own numbers: one number is never told as two."""
+"""Halves round up, as in charts, so that a number looks the same everywhere."""
 
 
 def decimal(number: float | None, digits: int = 4) -> str:
@@ -158,7 +158,7 @@ def level(share: float) -> str:
 
 
 def for_units(*units: SampledUnits | None) -> str:
-    """Return the units that bounds are for; "" where all of them are for independent people."""
+    """Return the units that bounds are for; empty if all of them are independent people."""
     if not any(units):
         return ""
     names = ("independent people" if one is None else visible(one.sampled) for one in units)
@@ -166,7 +166,7 @@ def for_units(*units: SampledUnits | None) -> str:
 
 
 def people(number: float | None) -> str:
-    """Return a number of people; parts of a person only where a budget ends half way."""
+    """Return a number of people; with a fraction only if the budget splits a person."""
     if number is None:
         return NOT_TOLD
     text = f"{number:,.0f}" if abs(number - round(number)) < ROUNDING else f"{number:,.1f}"
@@ -180,18 +180,18 @@ def signed(number: float) -> str:
 
 
 def pvalue(value: float) -> str:
-    """Return "p = …", or "p < …" for what is too small to be shown."""
+    """Return "p = …", or "p < …" for very small values."""
     text = short_pvalue(value)
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def short_pvalue(value: float | None) -> str:
-    """Return a p-value without its letter, rounded up: what is shown as α rejects at level α."""
+    """Return a p-value without its letter, rounded up: one shown as α rejects at level α."""
     if value is None:
         return NONE
     if value < MIN_PVALUE:
         return f"< {MIN_PVALUE}"
-    # twelve digits: the rest is the noise of arithmetic, and no reason to round away
+    # twelve digits: further ones are rounding errors, and no reason to round up
     exact = Decimal(f"{value:.12g}")
     return f"{float(Context(prec=2, rounding=UP).plus(exact)):.2g}"
 
@@ -205,13 +205,13 @@ def bound(number: float | None, rounding: str, digits: int = 4) -> str:
 
 def _round_decimal(number: float, rounding: str, digits: int) -> float:
     """Return a number rounded in decimal arithmetic."""
-    # what is behind the twelfth decimal is the noise of arithmetic, and no reason to round away
+    # decimals after the twelfth are rounding errors, and no reason to round outwards
     exact = Decimal(f"{number:.12f}")
     return float(exact.quantize(Decimal(1).scaleb(-digits), rounding))
 
 
 def interval_text(lower: float | None, upper: float | None, digits: int = 4) -> str:
-    """Return an interval, rounded outwards; an end that does not exist is said so."""
+    """Return an interval, rounded outwards; missing ends are named."""
     if lower is None and upper is None:
         return NONE
     if upper is None:
@@ -224,15 +224,15 @@ def interval_text(lower: float | None, upper: float | None, digits: int = 4) -> 
 def distinct_decimals(
     first: float, second: float, digits: int = 4, rounding: str = NEAREST
 ) -> tuple[str, str]:
-    """Return two numbers with as many decimals as it takes to see which one is larger.
+    """Return two numbers with enough decimals to see which one is larger.
 
-    The first is rounded as asked, the second to the nearest; equal numbers look equal.
+    The first is rounded as requested, the second to the nearest; equal numbers look equal.
     """
     if first == second:
         return decimal(first, digits), decimal(second, digits)
     while digits < MAX_DECIMALS:
         rounded = _round_decimal(first, rounding, digits), _round_decimal(second, NEAREST, digits)
-        # rounding outwards may turn the order round: more digits until they look as they are
+        # rounding outwards may reverse the order: decimals are added until it is right
         if rounded[0] != rounded[1] and (rounded[0] < rounded[1]) == (first < second):
             break
         digits += 1
@@ -240,7 +240,7 @@ def distinct_decimals(
 
 
 def distinct_percents(first: float, second: float) -> tuple[str, str]:
-    """Return two shares as percentages, with as many decimals as it takes to tell them apart."""
+    """Return two shares as percentages, with enough decimals to differ."""
     digits = 1
     while (
         digits < MAX_PERCENT_DECIMALS
@@ -252,7 +252,7 @@ def distinct_percents(first: float, second: float) -> tuple[str, str]:
 
 
 def subtitle(document: Document) -> str:
-    """Return what stands under a report's heading, in a line."""
+    """Return the line under a report's heading."""
     return " · ".join(
         f"{name}: {shorten(visible(value))}"
         for name, value in document.report_subtitle.items()
@@ -266,17 +266,17 @@ SHOWN_MOVES = "of the moves shown"
 
 
 def shows_swaps(summary: AuditSummary) -> bool:
-    """Tell whether swaps say something: those of given predictions may be noise alone."""
+    """Return whether swaps mean anything: those of given predictions may be noise."""
     return summary.rates is None or summary.rates.deterministic
 
 
 def is_shared(summary: AuditSummary) -> bool:
-    """Tell whether small cells were left out."""
+    """Return whether small cells were left out."""
     return summary.suppression is not None
 
 
 def suppression_sentence(summary: AuditSummary) -> str | None:
-    """Return what was left out of a document that is shared; None if nothing was."""
+    """Return what was left out of a shared document; None if nothing was."""
     rule = summary.suppression
     if rule is None:
         return None
@@ -292,7 +292,7 @@ def suppression_sentence(summary: AuditSummary) -> str | None:
 
 
 def hidden_moves_sentence(summary: AuditSummary) -> str | None:
-    """Return how many people are in moves that are left out; None if there are none to tell of."""
+    """Return how many people are in moves that are left out; None if there are none."""
     rule = summary.suppression
     if rule is None or not rule.moved_hidden:
         return None
@@ -300,7 +300,7 @@ def hidden_moves_sentence(summary: AuditSummary) -> str | None:
 
 
 def few_people(summary: AuditSummary, number: float) -> str | None:
-    """Return a number of people that is too small to be told, as a limit; None if it is not."""
+    """Return a number of people too small to be published, as a limit; None for others."""
     rule = summary.suppression
     if rule is None or number >= rule.at_least:
         return None
@@ -322,7 +322,7 @@ def pvalue_text(summary: AuditSummary, value: float | None) -> str:
 
 
 def moves_title(summary: AuditSummary, title: str) -> str:
-    """Return a heading; where moves are left out it says that the others were counted."""
+    """Return a heading, which says that moves were left out if they were."""
     return f"{title}, {SHOWN_MOVES}" if is_shared(summary) else title
 
 
@@ -333,7 +333,6 @@ def moves_phrase(summary: AuditSummary) -> str:
 
 def shown_text(summary: AuditSummary, text: str, number: float) -> str:
     """Return a number's text, "0 shown" where others may be hidden."""
-    # nothing is shown, which does not mean that nothing is there
     return "0 shown" if is_shared(summary) and number == 0 else text
 
 

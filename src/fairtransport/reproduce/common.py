@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MEAN_TOLERANCE = 0.01
-"""Published figures have two decimals, so that a difference of one in the last is none."""
+"""Tolerance of published figures, which have two decimals."""
 MISS_MARK = "✗"
 
 
@@ -40,7 +40,7 @@ def compare_with_paper(
     """
     defined = values.dropna()
     mean, sd = float(defined.mean()), float(defined.std())
-    # one run has no spread of its own
+    # a single run has no standard deviation
     own = paper_sd if math.isnan(sd) else sd
     error = math.sqrt(paper_sd**2 / paper_runs + own**2 / max(len(defined), 1))
     allowed = max(2 * error, MEAN_TOLERANCE)
@@ -51,7 +51,7 @@ def compare_with_paper(
         "sd": sd,
         "difference": mean - paper_mean,
         "allowed": allowed,
-        # a difference of .01 itself agrees, also when it is a bit more in binary
+        # .01 itself agrees, even if it is slightly more in binary
         "agrees": abs(mean - paper_mean) <= allowed + 1e-12,
         "splits": len(defined),
         "undefined": len(values) - len(defined),
@@ -72,7 +72,7 @@ def _short(value: float, decimals: int) -> str:
 
 
 def markdown_table(header: tuple[str, ...], lines: list[tuple[str, ...]], notes: list[str]) -> str:
-    """Return a table and what a reader of it should know, as Markdown."""
+    """Return a table and its notes, as Markdown."""
     rows = [header, ("---",) * len(header), *lines]
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return table + "\n\n" + "\n".join(f"* {note}" for note in notes) + "\n"
@@ -112,7 +112,7 @@ class SplitCache:
         return dict(outcomes)
 
     def keep(self, seed: int, outcomes: Mapping[str, Any]) -> None:
-        """Write the outcomes of a seed, whole or not at all."""
+        """Write the outcomes of a seed, atomically."""
         write_text(self.file(seed), json.dumps(outcomes, indent=1), "cache")
 
 
@@ -131,8 +131,8 @@ def _version(package: str) -> str | None:
 def import_extra(module: str) -> ModuleType:
     """Import a module of the extra ``reproduce``.
 
-    AIF360 warns on import of each optional package of its own that is absent; those are of no
-    use here, so warnings are held back meanwhile.
+    AIF360 warns on import about each optional package that is missing; these are not needed here,
+    so warnings are suppressed.
     """
     if module in sys.modules:
         return sys.modules[module]
@@ -157,7 +157,7 @@ def import_extra(module: str) -> ModuleType:
 def seed_torch(seed: int) -> Iterator[None]:
     """Compute on one thread, with random numbers from a seed.
 
-    Such small products are slower on several threads, and sums then depend on how many.
+    Such small products are slower on several threads, and sums depend on their number.
     """
     torch = import_extra("torch")
     threads = torch.get_num_threads()

@@ -38,7 +38,7 @@ ORDERS = {
 
 
 def audit_model(model: object, people: pd.DataFrame, seed: int) -> AuditResult:
-    """Audit as the paper does: all twins are asked about, the bootstrap is m out of n."""
+    """Audit as in the paper: with all twins, and the bootstrap is m out of n."""
     return audit(
         people[[*FEATURES, LABEL]],
         LABEL,
@@ -58,11 +58,11 @@ REFERENCE = {"race": "Caucasian"}
 
 
 IN_WORDS = {0: "no rearrest", 1: "rearrest"}
-"""The labels as the demo names them."""
+"""Names of the labels in the demo."""
 
 
 def audit_of_split(seed: int = 0, labels: Mapping[int, str] | None = None) -> AuditResult:
-    """Audit the logistic regression of one 70/30 split with the people it was not trained on.
+    """Audit the logistic regression of one 70/30 split on the people it was not trained on.
 
     ``labels`` names the labels; default: 0 and 1.
     """
@@ -95,7 +95,7 @@ def _in_order(people: pd.DataFrame) -> pd.DataFrame:
 
 PROTECTED, PRIVILEGED = "race", "Caucasian"
 FAVOURABLE = 0
-"""Not arrested again: the label that is good to receive."""
+"""No rearrest, the favourable label."""
 
 
 FULL_CODING = {
@@ -110,7 +110,7 @@ FULL_CODING = {
     "felony": ("charge", "F"),
     "misdemeanor": ("charge", "M"),
 }
-"""Every level has a column of its own, as in AIF360's preprocessed COMPAS; race 1: Caucasian."""
+"""Every level has its own column, as in AIF360's preprocessed COMPAS; race 1: Caucasian."""
 
 
 SELECTABLE = ("no priors", "> 3 priors", "race", "age > 45", "misdemeanor", "age < 25", "female")
@@ -131,9 +131,9 @@ def encode_people(
 
 
 def encode_labelled_people(people: pd.DataFrame) -> pd.DataFrame:
-    """Return the coded people with their label, which AIF360 wants in one frame of numbers.
+    """Return the coded people with their label, in one frame of numbers as AIF360 requires.
 
-    People without a label, whom a model is only asked about, get 0 for it.
+    People without a label, for whom a model is only queried, get 0 for it.
     """
     labels = people[LABEL].astype(float) if LABEL in people else 0.0
     return encode_people(people).assign(**{LABEL: labels}).reset_index(drop=True)
@@ -183,9 +183,8 @@ WHITE_WOMEN, BLACK_MEN = "Caucasian, Female", "African-American, Male"
 def audit_instrument(seed: int = 0) -> AuditResult:
     """Audit the published scores (5 or more of 10: high risk), with predictions only.
 
-    The scores rest on more than the five features here, so that one profile has many
-    different predictions; `AuditResult.disagreement` is the part of the statistic that this
-    alone makes.
+    The scores use more than the five features here, so that one profile has different predictions;
+    `AuditResult.disagreement` is the part of the statistic due to this.
     """
     return audit(
         load_compas(), LABEL, y_pred="high_risk", counts="count", delta=DELTA, rng=seed,
@@ -207,7 +206,7 @@ def audit_rates() -> AuditResult:
 
     def rate(points: pd.DataFrame) -> FloatArray:
         """Return the share of high-risk scores at each point's profile."""
-        # a profile that nobody has gets the share of everybody
+        # a profile without people gets the overall share
         profiles = points.set_index(keys).index
         return rates.reindex(profiles).fillna(overall).to_numpy()
 
@@ -218,9 +217,9 @@ def audit_rates() -> AuditResult:
 
 
 def errors_as(result: AuditResult) -> pd.DataFrame:
-    """Count for each group who is classified right but would not be as one of that group.
+    """Count for each group who is classified correctly but would not be as one of that group.
 
-    Unlike the flows this does not depend on which of several equally bad twins a plan takes.
+    Unlike the flows this does not depend on which of several equally bad twins a plan uses.
     """
     import pandas as pd
 
@@ -246,7 +245,7 @@ def errors_as(result: AuditResult) -> pd.DataFrame:
 
 
 def privilege_of_split(seed: int) -> dict[str, float | bool]:
-    """Return what the paper says of the logistic regression's moves, for one split.
+    """Return the paper's statements on the logistic regression's moves, for one split.
 
     Keys: whether reoffenders would be misclassified as white women, and others as black men,
     at least as often as as members of any other group; how many people of 25 to 45 years and
@@ -268,7 +267,7 @@ def privilege_of_split(seed: int) -> dict[str, float | bool]:
 
 
 def privilege(splits: int = 50) -> pd.DataFrame:
-    """Return `privilege_of_split` for the first splits, one a row."""
+    """Return `privilege_of_split` for the first splits, one per row."""
     import pandas as pd
 
     seeds = track(range(splits), splits, "Splits")

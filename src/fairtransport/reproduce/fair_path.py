@@ -79,7 +79,7 @@ class FairPath:
 
     @property
     def coefficients(self) -> FloatArray:
-        """One row a model, one column for each of ``SELECTABLE``."""
+        """One row per model, one column for each of ``SELECTABLE``."""
         return np.array([model.coefficients for model in self.models])
 
     def entry_order(self) -> tuple[str, ...]:
@@ -124,10 +124,10 @@ def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
 def _audits(
     models: tuple[PathModel, ...], people: pd.DataFrame, seed: int
 ) -> list[tuple[float, float]]:
-    """Return each model's statistic and lower bound; models that answer alike share theirs.
+    """Return each model's statistic and lower bound; models with equal answers share theirs.
 
-    There are 72 profiles, and neighbours on the path often answer all of them alike: what an audit
-    sees of a model is its answers there, so that a hundred models need far fewer audits.
+    An audit depends on a model's answers at the 72 profiles, and neighbours on the path often have
+    the same answers, so that a hundred models need far fewer audits.
     """
     audits: dict[bytes, tuple[float, float]] = {}
     profiles = encode_people(all_profiles(), SELECTABLE).to_numpy()
@@ -142,7 +142,7 @@ def _audits(
 
 
 PAPER_ORDER = ("no priors", "> 3 priors", "race", "age > 45", "misdemeanor", "age < 25")
-"""The order in which variables enter the l1 path, says the paper; sex does not by then."""
+"""The order in which variables enter the l1 path in the paper, in which sex has not entered yet."""
 PAPER_STRENGTH = 0.0145
 RACE = "race_Caucasian"
 
@@ -159,7 +159,7 @@ class Details(TypedDict, total=False):
 
 
 def find_details(model: object) -> Details:
-    """Return what the claims need to know of a fitted model."""
+    """Return the details of a fitted model for the claims."""
     if isinstance(model, FairPath):
         return {
             "strength": float(model.strengths[model.chosen]),
@@ -178,7 +178,7 @@ def find_details(model: object) -> Details:
 
 
 def path_claims(details: Sequence[Details]) -> dict[str, object]:
-    """Count what holds of the l1 path: the entry order, the choice, whether sex is left out."""
+    """Count claims on the l1 path: the entry order, the choice, whether sex is left out."""
     orders = [tuple(run["entry_order"]) for run in details]
     strengths = np.array([run["strength"] for run in details])
     common, times = Counter(order[: len(PAPER_ORDER)] for order in orders).most_common(1)[0]
@@ -223,7 +223,7 @@ def race_coefficient_claims(
 
 
 def _rank(coefficients: dict[str, float]) -> int:
-    """Return which in size the race coefficient is, 1 the largest."""
+    """Return the rank of the race coefficient by size, 1 for the largest."""
     size = abs(coefficients[RACE])
     return 1 + sum(abs(value) > size for value in coefficients.values())
 

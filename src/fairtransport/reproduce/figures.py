@@ -35,7 +35,7 @@ LIMIT, BOOTSTRAP = "asymptotic", "bootstrap"
 
 
 def figure1_data(seed: int = 0) -> pd.DataFrame:
-    """Return the densities that the figure shows, one row a bin."""
+    """Return the densities of the figure, one row per bin."""
     import pandas as pd
 
     streams = np.random.default_rng(seed).spawn(2)
@@ -150,7 +150,7 @@ def figure2_chart(data: pd.DataFrame) -> ChartType:
     from fairtransport.report.charts import stacked_heatmaps
 
     def cells(part: pd.DataFrame) -> list[dict[str, object]]:
-        """Return rows as the heat maps read them, labels in words."""
+        """Return rows for the heat maps, with labels as words."""
         rows = [
             {str(name): value for name, value in row.items()} for row in part.to_dict("records")
         ]
@@ -160,13 +160,13 @@ def figure2_chart(data: pd.DataFrame) -> ChartType:
         ]
 
     features = data["feature"].unique()
-    # those who reoffended stand on the left, as in the paper
+    # those who reoffended are on the left, as in the paper
     ordered = data.sort_values("label", ascending=False, kind="stable")
     tables = {name: cells(ordered[ordered["feature"] == name]) for name in features}
     return stacked_heatmaps(tables, label="true label")
 
 
-# Okabe and Ito's palette, which people with any colour vision can tell apart
+# Okabe and Ito's palette, which people with any colour vision can distinguish
 STATISTIC, BOUND, THRESHOLD, ACCURACY, CHOSEN = (
     "#0072B2",
     "#D55E00",
@@ -178,7 +178,7 @@ WIDTH, HEIGHT = 520, 190
 
 
 def figure3_data(seed: int = 0) -> pd.DataFrame:
-    """Return the path, a row a model."""
+    """Return the path, one row per model."""
     return path_table(fair_path(split_compas(seed).training, seed))
 
 
@@ -246,7 +246,7 @@ def strength_axis(data: pd.DataFrame) -> alt.X:
 
 
 def _fairness_lines(data: pd.DataFrame, across: alt.X) -> alt.Chart:
-    """Draw statistic, lower bound and δ against 1/λ, told apart by colour and dashes."""
+    """Draw statistic, lower bound and δ against 1/λ, distinguished by colour and dashes."""
     import altair as alt
 
     names = {
@@ -285,7 +285,7 @@ def _description(data: pd.DataFrame, strength: float) -> str:
     )
 
 
-# Okabe and Ito's palette, which people with any colour vision can tell apart
+# Okabe and Ito's palette, which people with any colour vision can distinguish
 COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 DASHES = ([1, 0], [8, 3], [1, 0], [2, 2], [8, 2, 2, 2], [5, 2], [1, 0])
 MARK = "#444444"
@@ -293,7 +293,7 @@ WORDS = {"race": "race (Caucasian)", "female": "sex (female)"}
 
 
 def figure4_data(seed: int = 0) -> pd.DataFrame:
-    """Return the coefficients along the path, a row for each model and variable."""
+    """Return the coefficients along the path, one row per model and variable."""
     return coefficient_table(fair_path(split_compas(seed).training, seed))
 
 
@@ -311,7 +311,7 @@ def coefficient_table(path: FairPath) -> pd.DataFrame:
 
 
 def figure4_chart(data: pd.DataFrame) -> ChartType:
-    """Draw a line a variable; the legend numbers them as they enter."""
+    """Draw a line per variable; the legend numbers them as they enter."""
     import altair as alt
 
     order = data.drop_duplicates("variable").sort_values("entry", na_position="last")
@@ -356,7 +356,7 @@ def figure4_chart(data: pd.DataFrame) -> ChartType:
 
 
 def _name(variable: str, entry: object) -> str:
-    """Return a variable as the legend has it, numbered unless it never enters."""
+    """Return a variable for the legend, numbered unless it never enters."""
     import pandas as pd
 
     words = WORDS.get(variable, variable)
@@ -369,7 +369,7 @@ FIGURES: dict[int, tuple[Callable[[int], pd.DataFrame], Callable[[pd.DataFrame],
     3: (figure3_data, figure3_chart),
     4: (figure4_data, figure4_chart),
 }
-"""How the table behind each figure is made from a seed, and the figure from the table."""
+"""The functions from a seed to the table behind each figure, and from the table to the figure."""
 
 
 def write_figure(folder: Path, number: int, seed: int = 0) -> list[Path]:
@@ -391,7 +391,7 @@ def write_figure(folder: Path, number: int, seed: int = 0) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """An audit problem, the true frequencies f*, and what an audit of it knows of losses."""
+    """An audit problem, the true frequencies f*, and an audit's prior knowledge of losses."""
 
     name: str
     problem: AuditProblem

@@ -33,14 +33,14 @@ SIDES = {"unprivileged_groups": [{PROTECTED: 0.0}], "privileged_groups": [{PROTE
 
 
 class CodedPeople(Protocol):
-    """AIF360's data set, as far as it is read."""
+    """The part of AIF360's data set that is read."""
 
     labels: FloatArray
     instance_weights: FloatArray
 
 
 class _Learner(Protocol):
-    """AIF360's fitted representation, as far as it is used."""
+    """The part of AIF360's fitted representation that is used."""
 
     def transform(self, dataset: CodedPeople) -> CodedPeople: ...
 
@@ -55,7 +55,7 @@ class RepresentationSettings:
     parity: float = 0.3
 
     def as_dict(self) -> dict[str, float]:
-        """Return the settings as they are recorded."""
+        """Return the settings for the record."""
         return asdict(self)
 
 
@@ -89,7 +89,7 @@ def lfr(
         Az=options.parity,
         seed=seed,
     )
-    # AIF360 sets NumPy's global seed, which is given back as it was
+    # AIF360 sets NumPy's global seed, which is restored
     state = np.random.get_state()  # noqa: NPY002
     try:
         with warnings.catch_warnings():
@@ -127,7 +127,7 @@ def rlr(training: pd.DataFrame, seed: int) -> FairPath:
 
 
 def build_dataset(people: pd.DataFrame) -> CodedPeople:
-    """Return people as AIF360's data set; those without a label get one, for it to be ignored."""
+    """Return people as AIF360's data set; those without a label get one that is ignored."""
     frame = encode_labelled_people(people)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,7 +153,7 @@ BASELINES: dict[str, Callable[[pd.DataFrame, int], Model]] = {
 
 @dataclass(frozen=True)
 class AdversarialSettings:
-    """AIF360's defaults, which the paper's table used as far as it says."""
+    """AIF360's defaults, which the paper's table used as far as stated."""
 
     hidden: int = 200
     dropout: float = 0.2
@@ -165,12 +165,12 @@ class AdversarialSettings:
     decay_steps: int = 1000
 
     def as_dict(self) -> dict[str, float]:
-        """Return the settings as they are recorded."""
+        """Return the settings for the record."""
         return asdict(self)
 
 
 class AdversarialDebiasing:
-    """A classifier whose score tells an adversary little of race beyond the true label.
+    """A classifier whose score reveals little of race to an adversary beyond the true label.
 
     The adversary sees s = σ((1 + |c|) logit) and the label y, as (s, s y, s (1 − y)): it asks
     for equalised odds. The classifier steps along its own loss' gradient without the part
@@ -272,7 +272,7 @@ class _Adversary(NamedTuple):
     head: Any
 
     def parameters(self) -> list[Any]:
-        """Return what is trained of it."""
+        """Return the trained parameters."""
         return [self.sharpness, *self.head.parameters()]
 
     def __call__(self, logits: Any, labels: Any) -> Any:

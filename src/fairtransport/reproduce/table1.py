@@ -1,4 +1,4 @@
-"""Table 1: five methods over seeded splits, the paper's figures beside ours."""
+"""Table 1: five methods over seeded splits, with the paper's figures and ours."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PAPER_SDS = {
 
 @dataclass(frozen=True, eq=False)
 class Table1:
-    """The splits' figures, their summary beside the paper's, and the claims counted over them."""
+    """The splits' figures, their summary with the paper's, and the claims counted over them."""
 
     splits: tuple[dict[str, Any], ...]
     methods: tuple[str, ...]
@@ -102,7 +102,7 @@ def table1(
 
 
 def summarise(results: Sequence[dict[str, Any]], methods: Sequence[str]) -> pd.DataFrame:
-    """Return the paper's and our mean ± sd, a row for each method and column."""
+    """Return the paper's and our mean ± sd, one row per method and column."""
     import pandas as pd
 
     rows = []
@@ -116,12 +116,12 @@ def summarise(results: Sequence[dict[str, Any]], methods: Sequence[str]) -> pd.D
 
 
 MIN_COMPARABLE_SPLITS = 20
-"""Fewer splits than this say little of agreement."""
+"""Minimum number of splits for statements about agreement."""
 HEADER = ("Method", "", *COLUMNS.values(), "Agrees")
 
 
 def format_cells(table: Table1) -> dict[str, list[tuple[str, str, str, bool]]]:
-    """Return each method's cells as words: the column, the paper's, ours, whether they agree."""
+    """Return each method's cells as text: the column, the paper's, ours, whether they agree."""
     return {
         method: [
             (
@@ -139,7 +139,7 @@ def format_cells(table: Table1) -> dict[str, list[tuple[str, str, str, bool]]]:
 
 
 def build_lines(table: Table1) -> list[tuple[str, ...]]:
-    """Return two lines of words a method, the paper's and ours; a cross marks a disagreement."""
+    """Return two lines per method, the paper's and ours; a cross marks a disagreement."""
     rows = []
     for method, cells in format_cells(table).items():
         paper = [words for _, words, _, _ in cells]
@@ -151,7 +151,7 @@ def build_lines(table: Table1) -> list[tuple[str, ...]]:
 
 
 def build_notes(table: Table1) -> list[str]:
-    """Return what a reader of the table should know."""
+    """Return the notes for readers of the table."""
     first, last = table.splits[0]["seed"], table.splits[-1]["seed"]
     over = f"Mean ± standard deviation over {len(table.splits)} splits (seeds {first} to {last})"
     rule = "the means differ by at most two standard errors of their difference, or .01"
@@ -192,7 +192,7 @@ def format_json(table: Table1) -> str:
 
 
 def write_table1(table: Table1, folder: Path) -> list[Path]:
-    """Write table1.md, table1.csv and table1.json, each whole or not at all."""
+    """Write table1.md, table1.csv and table1.json, each atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "table1.md": format_markdown(table),
@@ -215,7 +215,7 @@ def to_records(summary: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def print_table1(table: Table1) -> None:
-    """Print the paper's figures beside ours, and notes."""
+    """Print the paper's figures with ours, and notes."""
     from rich.table import Table
 
     from fairtransport.report.console import line, terminal
@@ -263,7 +263,7 @@ Split: TypeAlias = dict[str, Outcome]
 
 
 def build_run_settings() -> RunSettings:
-    """Return what decides the figures of a split; kept splits count only under the same."""
+    """Return the settings that determine the figures of a split; cached splits must match them."""
     return {
         "format": FORMAT,
         "delta": DELTA,
@@ -278,7 +278,7 @@ def build_run_settings() -> RunSettings:
 def run_splits(
     seeds: Sequence[int], methods: Sequence[str], cache: Path, *, jobs: int = 1
 ) -> list[dict[str, Any]]:
-    """Return the figures of each split, from the cache where it has them."""
+    """Return the figures of each split, from the cache if it has them."""
     for module in ("aif360", "torch"):
         import_extra(module)
     store = SplitCache.under(cache, build_run_settings())
@@ -292,7 +292,7 @@ def run_splits(
 def _run_open_splits(
     seeds: list[int], methods: Sequence[str], store: SplitCache, jobs: int
 ) -> Iterator[tuple[int, Split]]:
-    """Yield seeds and their splits as they are finished, in one process or several."""
+    """Yield seeds and finished splits, from one process or several."""
     if jobs == 1 or len(seeds) <= 1:
         for seed in seeds:
             yield seed, complete_split(seed, methods, store)
@@ -311,7 +311,7 @@ def _run_open_splits(
 
 
 def complete_split(seed: int, methods: Sequence[str], store: SplitCache) -> Split:
-    """Compute what a kept split still lacks, keeping it after each method."""
+    """Compute the missing parts of a cached split, storing it after each method."""
     outcomes: Split = store.read(seed)
     split = split_compas(seed)
     for name in methods:
@@ -325,7 +325,7 @@ def complete_split(seed: int, methods: Sequence[str], store: SplitCache) -> Spli
 
 @contextmanager
 def _environment(changes: dict[str, str]) -> Iterator[None]:
-    """Set variables for the processes that are started meanwhile."""
+    """Set environment variables for processes started inside."""
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:

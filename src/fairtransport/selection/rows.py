@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """People, one a row, and their labels; ``clusters`` is a column that no model receives."""
+    """People, one per row, and their labels; ``clusters`` is a column that no model receives."""
 
     X: People
     y: Values
@@ -106,7 +106,7 @@ def to_audit_frame(X: People) -> IntoDataFrame:  # noqa: N803
 
 
 def find_frame_library(X: People) -> str:  # noqa: N803
-    """Return the library in which a model fitted on X wants its points."""
+    """Return the data frame library of the points that a model fitted on X receives."""
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -114,7 +114,7 @@ def find_frame_library(X: People) -> str:  # noqa: N803
 
 
 def find_column_names(parameter: str, columns: object, names: Sequence[str]) -> list[str]:
-    """Return the names of columns from their names or places."""
+    """Return the names of columns from their names or indices."""
     entries = list(columns) if isinstance(columns, list | tuple | np.ndarray) else [columns]
     return [_find_column_name(parameter, column, names) for column in entries]
 
@@ -129,7 +129,7 @@ def name_levels(
 
 
 def _find_column_name(parameter: str, column: object, names: Sequence[str]) -> str:
-    """Return the name of one column from its name or its place."""
+    """Return the name of one column from its name or its index."""
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         if 0 <= column < len(names):
             return names[int(column)]
@@ -146,9 +146,9 @@ def _find_column_name(parameter: str, column: object, names: Sequence[str]) -> s
 def check_rows(
     estimator: object, X: People, y: ArrayLike | None, clusters: str | None = None  # noqa: N803
 ) -> Rows:  # fmt: skip
-    """Return X and y as rows and let the estimator remember the columns.
+    """Return X and y as rows, and store the columns in the estimator.
 
-    A data frame stays what it is; anything else becomes an array.
+    A data frame is unchanged; anything else becomes an array.
     """
     from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
@@ -174,7 +174,7 @@ class Parts:
 
 
 def split_rows(rows: Rows, validation: Share, final: Share, seed: int) -> Parts:
-    """Draw the parts that are given as shares at random; take the others as they are.
+    """Draw the parts that are given as shares at random; leave the others unchanged.
 
     Shares are of all clusters, whose rows stay together, or else of all rows. The final part is
     drawn first, so that it does not depend on the size of the others; nothing is stratified, so
@@ -202,7 +202,7 @@ def split_rows(rows: Rows, validation: Share, final: Share, seed: int) -> Parts:
 
 
 def _find_rows(units: IntArray, part: IntArray) -> IntArray:
-    """Return the places of the rows of some units, in their order."""
+    """Return the indices of the rows of some units, in their order."""
     return np.flatnonzero(np.isin(units, part))
 
 
@@ -224,7 +224,7 @@ def _draw_part(
 
 
 def _check_apart(parts: Parts) -> None:
-    """Check that no cluster is in two parts, as where one was passed as it is."""
+    """Check that no cluster is in two parts, which is possible if one was passed as data."""
     earlier_units = set(parts.training.units.tolist())
     for parameter, part in (("validation", parts.validation), ("final", parts.final)):
         units = set() if part is None else set(part.units.tolist())

@@ -36,7 +36,7 @@ class FaithScorer:
     Attributes
     ----------
     figure
-        What is scored.
+        The figure that is scored.
     settings
         The settings of each audit.
 
@@ -60,7 +60,7 @@ class FaithScorer:
     settings: AuditSettings
 
     def __call__(self, estimator: object, X: People, y: ArrayLike) -> float:  # noqa: N803
-        """Audit a fitted estimator with the people of X."""
+        """Audit a fitted estimator on the people of X."""
         result = audit_candidate(self.settings, estimator, Rows(X, np.asarray(y)))
         return -float(getattr(result, self.figure))
 
@@ -92,7 +92,7 @@ def faith_scorer(
         As in `DeltaFairSearch`. In a search with k splits, ``alpha=0.05 / k`` makes the mean of
         the k bounds a bound at level 95 % for the mean of the k models' values.
     random_state
-        A seed, a numpy RandomState or None; drawn from once, here.
+        A seed, a numpy RandomState or None, used once by this function.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def faith_scorer(
     Raises
     ------
     InputError
-        If a setting breaks its rule.
+        If a setting is invalid.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class DeltaFairRefit:
     delta
         δ.
     score, faith
-        The names of what is maximised and of the `faith_scorer`.
+        The names of the maximised score and of the `faith_scorer`.
 
     Examples
     --------
@@ -180,9 +180,9 @@ def delta_fair_refit(
     Parameters
     ----------
     delta
-        δ, how much worse a model may do when people are swapped with similar ones.
+        Largest tolerated increase in the mean loss (δ).
     score, faith
-        The names that ``scoring`` gives to what is maximised and to the `faith_scorer`.
+        The names in ``scoring`` of the maximised score and of the `faith_scorer`.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def delta_fair_refit(
     Raises
     ------
     InputError
-        If δ is no number of at least 0.
+        If δ is not a number of at least 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DeltaFairSearch: the most accurate model of a grid whose audit does not object."""
+"""DeltaFairSearch: the most accurate model of a grid that passes its audit."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ ERROR_TOLERANCE = 1e-12
 class Rule:
     """A bound that must be at most δ for a candidate to pass.
 
-    ``words`` says in plain words which bound that is.
+    ``words`` is the name of the bound.
     """
 
     name: str
     words: str
 
     def bounds(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        """Return the bounds that decide."""
+        """Return the decisive bounds."""
         # bounds that contradict each other certify nothing, as in a verdict
         return lower if self.words == "lower bound" else np.maximum(lower, upper)
 
@@ -105,7 +105,7 @@ def choose_candidate(
     errors: FloatArray, bounds: FloatArray, delta: float, candidates: Sequence[object], words: str,
     results: object = None,
 ) -> int:  # fmt: skip
-    """Return the place of the chosen candidate: the least error among those that pass."""
+    """Return the index of the chosen candidate: the least error among those that pass."""
     passes = find_passing(bounds, delta)
     if not passes.any():
         raise NoCandidateError(_describe_no_candidate(bounds, delta, candidates, words), results)
@@ -116,7 +116,7 @@ def choose_candidate(
 def _describe_no_candidate(
     bounds: FloatArray, delta: float, candidates: Sequence[object], words: str
 ) -> str:
-    """Return the sentence when no candidate passes, with the one that is nearest to it."""
+    """Return the sentence if no candidate passes, with the nearest one."""
     count = len(candidates)
     start = f"none of the {count} candidates has" if count > 1 else "the only candidate has not"
     start += f" a {words} of at most δ = {delta:g}"
@@ -131,10 +131,10 @@ def _describe_no_candidate(
 
 
 Levels: TypeAlias = Mapping[str, Sequence[object]] | Mapping[int, Sequence[object]] | None
-"""Declared levels, by the names of columns or their places in an array."""
+"""Declared levels, by the names of columns or their indices in an array."""
 RandomState: TypeAlias = int | np.random.RandomState | None
 Columns: TypeAlias = str | int | Sequence[str] | Sequence[int]
-"""Names of columns of a frame, or places in an array."""
+"""Names of columns of a frame, or indices in an array."""
 AUDIT_OPTIONS = ("loss_range", "missing", "pos_label", "targets")
 """Keys of `audit_options`; other settings of an audit are parameters of the search."""
 RESULT_COLUMNS = (
@@ -143,10 +143,10 @@ RESULT_COLUMNS = (
 
 
 def _estimator_has(method: str) -> Callable[[DeltaFairSearch], bool]:
-    """Return the check that a method is there: the chosen model's, or that of the one given."""
+    """Return a check that the chosen model, or before `fit` the estimator, has a method."""
 
     def check(search: DeltaFairSearch) -> bool:
-        """Raise AttributeError, as scikit-learn wants it, if the method is not there."""
+        """Raise AttributeError, as scikit-learn requires, if the method is missing."""
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
@@ -160,13 +160,13 @@ def build_candidate_settings(
     levels: Levels,
     **settings: Unpack[CandidateSettings],
 ) -> AuditSettings:
-    """Return the settings of every candidate's audit, or raise for options that no audit has."""
+    """Return the settings of every candidate's audit; raise for unknown options."""
     options = {} if audit_options is None else audit_options
     if not isinstance(options, Mapping) or not set(options) <= set(AUDIT_OPTIONS):
         words = ", ".join(AUDIT_OPTIONS)
         msg = f"{param('audit_options')} may only have the keys {words}, got {short_repr(options)}"
         raise InputError(msg)
-    # by place until it is known which columns an audit has
+    # by index until the columns of an audit are known
     by_name = cast("Mapping[str, Sequence[object]] | None", levels)
     audit_settings = AuditSettings(
         **settings, levels=by_name, **options, rng=_recorded_seed(random_state)
@@ -192,7 +192,7 @@ class CandidateSettings(TypedDict, total=False):
 
 
 def _recorded_seed(random_state: object) -> int:
-    """Return one seed for everything that is drawn: the number given, or one drawn from it."""
+    """Return one seed for all random numbers: the number given, or one drawn from it."""
     from sklearn.utils import check_random_state
 
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
@@ -275,11 +275,11 @@ def find_cluster_column(settings: AuditSettings) -> str | None:
 
 
 def audit_candidate(settings: AuditSettings, model: object, people: Rows) -> AuditResult:
-    """Audit a fitted estimator with some people."""
+    """Audit a fitted estimator on some people."""
     frame, names = to_audit_frame(people.X), people.names
     named_settings = replace(
         settings,
-        # else a model without names would be asked about the column of clusters too
+        # else a model without names would receive the column of clusters, too
         features=None if people.clusters is None else names,
         sensitive_features=find_column_names(
             "sensitive_features", settings.sensitive_features, names
@@ -304,7 +304,7 @@ def check_estimator(estimator: object) -> None:
 
 @contextmanager
 def explain_rejection(name: str, rule: str) -> Iterator[None]:
-    """Raise InputError where scikit-learn rejects an argument."""
+    """Raise InputError if scikit-learn rejects an argument."""
     try:
         yield
     except (TypeError, ValueError, AttributeError) as error:
@@ -341,7 +341,7 @@ def get_column(candidates: Sequence[Candidate], name: str) -> FloatArray:
 def build_results_table(
     candidates: Sequence[Candidate], passes: BoolArray, ranks: Sequence[int | None]
 ) -> pd.DataFrame:
-    """Return one row a candidate, in the order of the grid."""
+    """Return one row per candidate, in the order of the grid."""
     import pandas as pd
 
     columns = {
@@ -354,9 +354,9 @@ def build_results_table(
 class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     """Model selection under the δ-fairness constraint, as in Section 5.2 of the paper.
 
-    Every candidate is fitted on the training part and audited on one validation part. Those
-    that the rule lets pass compete for the lowest validation error; equal errors go to the
-    candidate that comes first in the grid.
+    Every candidate is fitted on the training part and audited on one validation part. Among those
+    that pass the rule, the lowest validation error wins; ties go to the first candidate in the
+    grid.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     sensitive_features
         The sensitive columns. Names of columns of X, or places for an array.
     delta
-        As in `audit`: how much worse a model may do when people are swapped with similar ones.
+        As in `audit`: the largest tolerated increase in the mean loss.
     validation
         The share of the rows to validate with, drawn at random, or a pair (X, y).
     final
@@ -388,40 +388,39 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         None: the validation error is the mean loss. Else a scikit-learn scorer or its name;
         the error is minus the score.
     refit
-        False: the chosen model is the very fit that was audited, as in the paper. True: it is
-        fitted again on the training and the validation part, and ``results_`` is not about
-        that fit; ``final_audit_`` is.
+        False: the chosen model is the audited fit, as in the paper. True: it is refitted on the
+        training and the validation part; ``results_`` is not about that fit, but ``final_audit_``
+        is.
     n_jobs
-        How many candidates are fitted at a time, by joblib. It changes no result.
+        Number of candidates fitted in parallel, by joblib. It does not change results.
     random_state
-        A seed, a numpy RandomState or None; it draws the parts and seeds the audits. The
-        estimator's own randomness is the estimator's.
+        A seed, a numpy RandomState or None, which draws the parts and seeds the audits, but not the
+        estimator.
 
     Attributes
     ----------
     results_
-        A pandas table with one row a candidate: ``params``, ``validation_error``,
-        ``statistic``, ``lower_bound``, ``upper_bound``, ``pvalue``, ``verdict``, ``passes`` and
-        ``rank`` (1: chosen; missing if it does not pass).
+        A pandas table with one row per candidate: ``params``, ``validation_error``, ``statistic``,
+        ``lower_bound``, ``upper_bound``, ``pvalue``, ``verdict``, ``passes`` and ``rank`` (1:
+        chosen; missing if it does not pass).
     best_index_, best_params_, best_estimator_
         The chosen candidate: its row, its parameters, its model.
     final_audit_
         The `AuditResult` of ``best_estimator_`` on the final part, or None.
     seed_, n_features_in_, feature_names_in_, classes_
-        The seed that was used; what X was; the labels of the chosen model.
+        The seed; the columns of X; the labels of the chosen model.
 
     Raises
     ------
     NoCandidateError
-        When no candidate passes. It names the nearest; its ``results`` is the table.
+        If no candidate passes. It names the nearest; its ``results`` is the table.
 
     Notes
     -----
-    The verdicts of ``results_`` hold at level α for each candidate alone. They serve to choose
-    and do not keep that level for the one that is chosen: among m candidates that are not
-    δ-fair one is certified by mistake with probability up to mα. ``alpha=0.05 / m`` makes all m
-    hold together. Nobody uses the final part before the final audit, which therefore needs no
-    correction, however many candidates there were.
+    The verdicts of ``results_`` hold at level α for each candidate separately, not for the chosen
+    one: among m candidates that are not δ-fair one is certified by mistake with probability up to
+    mα. ``alpha=0.05 / m`` makes all m hold together. The final part is not used before the final
+    audit, which therefore needs no correction for the number of candidates.
 
     Examples
     --------
@@ -494,8 +493,8 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X
-            People, one a row: a data frame (pandas, polars, …) with the sensitive columns in
-            it, or an array.
+            People, one per row: a data frame (pandas, polars, …) with the sensitive columns, or an
+            array.
         y
             Their labels.
 
@@ -507,7 +506,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         InputError
-            If a parameter breaks its rule.
+            If a parameter is invalid.
         NoCandidateError
             If no candidate passes.
 
@@ -538,7 +537,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _settings(self) -> AuditSettings:
         """Return the settings of every candidate's audit, before any of them is fitted."""
-        check_number("delta", self.delta, at_least=0)  # here it has to be given
+        check_number("delta", self.delta, at_least=0)  # required here
         settings = build_candidate_settings(
             self.audit_options, self.random_state, sensitive_features=self.sensitive_features,
             delta=self.delta, alpha=self.alpha, method=self.method, similarity=self.similarity,
@@ -582,7 +581,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return candidates
 
     def _choose(self, candidates: list[Candidate]) -> None:
-        """Choose among candidates, and keep the table, the parameters and the very fit."""
+        """Choose among candidates, and keep the table, the parameters and the fit."""
         rule = RULES[self.rule]
         errors = get_column(candidates, "validation_error")
         bounds = rule.bounds(
@@ -599,7 +598,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     def _audit_final(
         self, parts: Parts, settings: AuditSettings, n_candidates: int
     ) -> AuditResult | None:
-        """Return the chosen model's audit on the part that nobody used, None without one."""
+        """Return the chosen model's audit on the final part; None without one."""
         if parts.final is None:
             return None
         result = audit_candidate(settings, self.best_estimator_, parts.final)
@@ -619,7 +618,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_estimator_has("predict"))
     def predict(self, X: People) -> Values:  # noqa: N803
-        """Return the labels that the chosen model predicts, one a row."""
+        """Return the labels that the chosen model predicts, one per row."""
         return self._ask("predict", X)
 
     @available_if(_estimator_has("predict_proba"))
@@ -629,11 +628,11 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X: People) -> Values:  # noqa: N803
-        """Return the chosen model's decision function, one value a row."""
+        """Return the chosen model's decision function, one value per row."""
         return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: People) -> Values:  # noqa: N803
-        """Return what the chosen model answers to one of its methods."""
+        """Return the output of a method of the chosen model."""
         check_is_fitted(self, "best_estimator_")
         answer: Values = getattr(self.best_estimator_, method)(self._drop_clusters(X))
         return answer
@@ -651,7 +650,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         float
-            The higher the better.
+            Higher is better.
 
         Examples
         --------

@@ -26,7 +26,7 @@ class Similarity(Protocol):
 
     Examples
     --------
-    A similarity of your own: people of the same grade are comparable, another sex has a cost.
+    A custom similarity: people of the same grade are comparable, another sex has a cost.
 
     >>> import pandas as pd
     >>> import fairtransport as ft
@@ -38,7 +38,7 @@ class Similarity(Protocol):
     ...     def describe(self):
     ...         return "People of the same grade are comparable; another sex costs 1."
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "grade": [1] * 40, "good": [1] * 40})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", similarity=SameGrade(), budget=0.1, rng=0)
     >>> round(result.statistic, 3)
     0.1
@@ -46,7 +46,7 @@ class Similarity(Protocol):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """Whether mass moves only between people who differ in sensitive features alone."""
+        """Whether mass moves only between people who differ in sensitive features only."""
         ...
 
     def geometry(self, space: SampleSpace) -> Geometry:
@@ -69,14 +69,14 @@ class BaseSimilarity(Similarity):
     name: ClassVar[str]
     """Name of the similarity in settings and documents."""
     choice: ClassVar[str] = ""
-    """Sentence to choose it by in the app; empty where it needs more than the form asks for."""
+    """Description of the choice in the app; empty if its form lacks the settings."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:  # noqa: ARG002, FBT001, FBT002
         """Return the parameters by name; ``deep`` is ignored."""
         return {name: getattr(self, name) for name in parameter_names(type(self))}
 
     def set_params(self, **params: object) -> Self:
-        """Change parameters, all or none; fitted attributes stay as they are.
+        """Change parameters, all or none; fitted attributes do not change.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ def get_numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatAr
 
 
 def is_numeric(levels: Values) -> bool:
-    """Return whether levels are numbers; truth values are not."""
+    """Return whether levels are numbers; bools are not."""
     return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
 
 

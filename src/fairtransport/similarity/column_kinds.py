@@ -1,6 +1,6 @@
 """ColumnKind: a column read as codes of levels, of ordered levels, or as numbers, and written back.
 
-What is missing, and a level that the hold-out did not have, is -1 or NaN and never moves.
+Missing values, and levels that the hold-out did not have, are -1 or NaN and never move.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 MAX_LEVELS_OF_A_FLAG = 2
 MAX_ORDERED_NUMBERS = 12
-"""A column with no more distinct numbers is one of ordered levels."""
+"""Maximum number of distinct numbers of a column of ordered levels."""
 MIN_LEVEL_PEOPLE = 5
-"""Rarer levels have no score of their own in the gate and in designs."""
+"""Minimum number of people of a level with its own score in the gate and in designs."""
 MAX_SCORED_LEVELS = 40
-"""Of more levels, the most frequent have scores of their own."""
+"""Maximum number of levels with their own scores, the most frequent ones."""
 MAX_DECIMALS = 6
 MAX_WHOLE = 2.0**53
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 HASH_FACTOR = 1_000_003
 FEW_ROWS = 200
-"""Rows that show at once that columns are not one-to-one."""
+"""Number of rows that quickly show that columns are not one-to-one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class ColumnKind:
     is_date: bool = False
     decimals: int = 12
     step: float = 0.0
-    """Numbers are multiples of it; 0 where they have none."""
+    """Numbers are multiples of it; 0 if there is none."""
 
     @property
     def size(self) -> int:
@@ -66,7 +66,7 @@ class ColumnKind:
         return self.kind == "number"
 
     def read(self, column: CodedColumn) -> ColumnValues:
-        """Return the codes of levels, -1 where unknown, or the numbers."""
+        """Return the codes of levels, -1 if unknown, or the numbers."""
         if self.is_number:
             numbers = _level_numbers(column.levels, is_date=self.is_date)
             return np.append(numbers, np.nan)[column.codes]
@@ -75,7 +75,7 @@ class ColumnKind:
         return np.array([*known, MISSING], np.int64)[column.codes]
 
     def write(self, values: ColumnValues, own: CodedColumn) -> CodedColumn:
-        """Return a column with new values; where nothing changed it has its own."""
+        """Return a column with new values, and its own values where nothing changed."""
         before = self.read(own)
         changed = (values != before) & ~(np.isnan(values) if self.is_number else values == MISSING)
         if not changed.any():
@@ -137,7 +137,7 @@ def read_kind(name: str, column: CodedColumn, *, is_ordered: bool) -> ColumnKind
 
 
 def _find_step(numbers: FloatArray, decimals: int) -> float:
-    """Return the largest step that numbers of few decimals are multiples of, else 0."""
+    """Return the largest step of which numbers of few decimals are multiples, else 0."""
     scaled = np.abs(numbers) * 10.0**decimals
     if decimals >= MAX_DECIMALS or scaled.max() > MAX_WHOLE:
         return 0.0
@@ -160,16 +160,16 @@ def _level_numbers(levels: Values, *, is_date: bool) -> FloatArray:
 
 
 def _to_date(number: float, example: Value) -> Value:
-    """Return the date of a number, as the example is one."""
+    """Return a number as a date like the example."""
     if isinstance(example, datetime):
         return type(example).fromtimestamp(round(number)).replace(tzinfo=example.tzinfo)
     return date.fromordinal(round(number))
 
 
 def score_column(kind: ColumnKind, values: ColumnValues) -> FloatArray:
-    """Return what the gate looks at: level indicators, or rank and squared rank.
+    """Return the scores for the gate: level indicators, or rank and squared rank.
 
-    Who has no value adds nothing.
+    Missing values have score 0.
     """
     if kind.kind == "levels":
         counts = np.bincount(values[values >= 0], minlength=max(kind.size, 1))
@@ -185,7 +185,7 @@ def score_column(kind: ColumnKind, values: ColumnValues) -> FloatArray:
 
 
 def rank_average(values: ColumnValues) -> FloatArray:
-    """Return ranks from 1, the mean rank where values are equal."""
+    """Return ranks from 1, the mean rank for equal values."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - (counts - 1) / 2)[place])
@@ -252,7 +252,7 @@ def find_cells(
 ) -> tuple[IntArray, bool]:
     """Return cells within which groups are shuffled, and whether people in one agree exactly.
 
-    With numbers, or with cells that are too small, about ``alike_size`` people are a cell.
+    With numbers, or with cells that are too small, a cell has about ``alike_size`` people.
     """
     if not kinds:
         return np.zeros(rows, np.int64), True
@@ -279,7 +279,7 @@ def _scaled(kinds: Sequence[ColumnKind], people: People) -> FloatArray:
 
 
 def _halve(points: FloatArray, size: int) -> IntArray:
-    """Return cells of about ``size`` points: halved again and again along what varies most."""
+    """Return cells of about ``size`` points, halved along the column that varies most."""
     cells, parts, count = np.zeros(len(points), np.int64), [np.arange(len(points))], 0
     while parts:
         rows = parts.pop()
@@ -326,5 +326,5 @@ def is_one_to_one(first: ColumnValues, second: ColumnValues) -> bool:
 
 
 def _count_pairs(first: ColumnValues, second: ColumnValues) -> int:
-    """Return how many distinct pairs of codes there are."""
+    """Return the number of distinct pairs of codes."""
     return len(np.unique(np.column_stack([first, second]), axis=0))

@@ -3,11 +3,11 @@
 Notes
 -----
 Scores of all columns are compared with the groups while these are shuffled within cells of people
-who agree in the columns that may count. Nominal p-values are compared by a step-down of their
-minimum over shuffles (Westfall and Young): let K be columns that are independent of the groups
-within cells, jointly. The minimum over K and its shuffled copies are exchangeable, and when the
-step-down first reaches a column of K all of K is left, so that the probability that any of K
-passes is at most the level, at every sample size and whatever the other columns do.
+who agree in the legitimate columns. Nominal p-values are compared by a step-down of their minimum
+over shuffles (Westfall and Young): let K be columns that are independent of the groups within
+cells, jointly. The minimum over K and its shuffled copies are exchangeable, and when the step-down
+first reaches a column of K all of K is left, so that the probability that any of K passes is at
+most the level, at every sample size and for any other columns.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     """Groups as single bytes."""
 
 MAX_SHUFFLED_CODES = 100_000_000
-"""Codes of groups that are shuffled at a time, a byte each."""
+"""Number of group codes shuffled at once, one byte each."""
 MAX_PRODUCT_CODES = 4_000_000
-"""Codes that are multiplied at a time."""
+"""Number of codes multiplied at once."""
 MIN_EIGENVALUE = 1e-6
 TIE = 1e-9
 MIN_LOG_PVALUE = -1e6
 """Nominal p-values below this are equal."""
 POWER = 0.8
-"""Probability with which the detectable size of dependence is seen."""
+"""Power at the detectable size of dependence."""
 
 
 class ColumnTest(NamedTuple):
@@ -48,7 +48,7 @@ class ColumnTest(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Scores of all columns side by side, uncorrelated within each, and where each column ends."""
+    """Scores of all columns side by side, uncorrelated within each, and the end of each column."""
 
     values: FloatArray
     ends: IntArray
@@ -57,7 +57,7 @@ class Scores(NamedTuple):
 def prepare_scores(
     scores: Sequence[FloatArray], cells: IntArray, design: FloatArray | None
 ) -> Scores:
-    """Return scores less their regression on a design and their means in cells, whitened."""
+    """Return scores minus their regression on a design and their means in cells, whitened."""
     blocks, sizes = [], []
     starts, order = _sort_cells(cells)
     counts = np.diff(np.append(starts, len(cells)))
@@ -76,7 +76,7 @@ def prepare_scores(
 
 
 def _sort_cells(cells: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where cells begin in the order of cells, and that order."""
+    """Return the start of each cell in the order of cells, and that order."""
     order = np.argsort(cells, kind="stable")
     return np.flatnonzero(np.diff(cells[order], prepend=-1)), order
 
@@ -87,9 +87,9 @@ def run_gate(
 ) -> list[ColumnTest]:  # fmt: skip
     """Return the step-down test of each column; groups are shuffled within cells.
 
-    The groups of all members of a unit stay together: they are dealt out among units that have as
-    many members in each cell. Members are in random order within cells, so that units that agree
-    are independent draws whose groups, under independence, do not depend on the scores.
+    The groups of a unit's members stay together: they are permuted among units with as many members
+    in each cell. Members are in random order within cells, so that such units are independent draws
+    whose groups, under independence, do not depend on the scores.
     """
     from scipy.stats import chi2
 
@@ -152,7 +152,7 @@ def _shuffle_groups(
     groups: GroupCodes, cells: IntArray, draws: int, rng: np.random.Generator,
     units: IntArray | None = None,
 ) -> Iterator[GroupCodes]:  # fmt: skip
-    """Yield (draws, people) groups shuffled within cells, some draws at a time."""
+    """Yield (draws, people) groups shuffled within cells, in batches of draws."""
     if units is not None:
         yield from _shuffle_units(groups, cells, draws, rng, units)
         return
@@ -176,7 +176,7 @@ def _shuffle_groups(
 def _shuffle_units(
     groups: GroupCodes, cells: IntArray, draws: int, rng: np.random.Generator, units: IntArray
 ) -> Iterator[GroupCodes]:
-    """Yield (draws, people) groups, those of a unit dealt together, some draws at a time."""
+    """Yield (draws, people) groups, those of a unit shuffled together, in batches of draws."""
     blocks = list(_find_blocks(cells, units, rng))
     step = max(1, MAX_SHUFFLED_CODES // len(groups))
     for first in range(0, draws, step):
@@ -201,12 +201,12 @@ def _find_blocks(cells: IntArray, units: IntArray, rng: np.random.Generator) -> 
 def find_detectable_shift(
     groups: IntArray, cells: IntArray, columns: int, level: float, per_person: float = 1.0
 ) -> float:
-    """Return the shift, in standard deviations, that the gate sees in one of many columns.
+    """Return the shift, in standard deviations, that the gate detects in one of many columns.
 
-    It is between the smallest group and the others, seen with probability `POWER`; the least
-    p-value of the step-down is at about level / columns, and a number has two scores. People whose
-    cell has one group alone tell nothing. Of clusters, the independent units ``per_person`` count
-    instead of people.
+    It is between the smallest group and the others, detected with probability `POWER`; the least
+    p-value of the step-down is at about level / columns, and a number has two scores. People in
+    cells of a single group carry no information. For clusters, the independent units ``per_person``
+    count instead of people.
     """
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2

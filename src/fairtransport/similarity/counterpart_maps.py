@@ -1,8 +1,8 @@
-"""Maps of counterparts: a column's least move from one group's law to another's.
+"""Maps of counterparts: a column's minimal move from one group's law to another's.
 
 Numbers and ordered levels keep their rank; levels change as rarely as possible. A dominant number,
-such as a capital gain of 0, is a level first. People's own uniform numbers break ties and choose
-levels, so that a counterpart depends on nobody else.
+such as a capital gain of 0, counts as a level first. Each person has their own uniform numbers to
+break ties and choose levels, so that a counterpart depends on nobody else.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from fairtransport.similarity.column_kinds import ColumnKind, ColumnValues, People
 
 MIN_MODE_SHARE = 0.2
-"""A number that at least this share of people have is a level of its own."""
+"""Minimum share of people with a number that is a level of its own."""
 MIN_CELL_PEOPLE = 30
-"""Cells with so many people of each group have a map of a number of their own."""
+"""Minimum number of people of each group in a cell with its own map of a number."""
 BIN_PEOPLE, MAX_BINS = 15, 25
-"""Quantile shifts are means over bins of so many residuals, and so many bins at most."""
+"""Number of residuals in the bins of quantile shifts, and maximum number of bins."""
 CELL_WEIGHT = 2.0
 """Weight, in people, of the coarser cells' frequencies in a finer cell."""
 PRIOR_WEIGHT = 0.1
@@ -37,9 +37,9 @@ CONVERGED = 1e-6
 
 
 class Uniforms(NamedTuple):
-    """People's own uniform numbers: for the rank inside a tie, the new level, and who moves.
+    """Uniform numbers of each person: for the rank inside a tie, the new level, and who moves.
 
-    Who keeps a level needs no new one: that number is a number's rank inside a tie.
+    A person who keeps a level needs no new one: that number is a number's rank inside a tie.
     """
 
     tie: FloatArray
@@ -61,7 +61,7 @@ class Move:
 
 
 class ColumnMap(Protocol):
-    """The move of one column; ``own`` and ``other`` are what it is given, before and after."""
+    """The move of one column; ``own`` and ``other`` are the given columns, before and after."""
 
     def move(
         self, values: ColumnValues, move: Move, own: People, other: People,
@@ -74,9 +74,9 @@ class ColumnMap(Protocol):
 class GroupLaw:
     """P(code | group, Z) = P(code | Z) t(group, code) / sum, with each group's own frequencies.
 
-    P(code | Z) are frequencies in the cells of Z's first k columns, drawn to those of its first
+    P(code | Z) are frequencies in the cells of Z's first k columns, shrunken to those of its first
     k − 1, and so on; the factors t are found by iterative proportional fitting. With ``interacts``
-    the frequencies are a group's own, as groups may differ in another way in each cell.
+    each group has its own frequencies, as groups may differ differently in each cell.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class GroupLaw:
             if interacts else everybody
             for group in range(count)
         ]  # fmt: skip
-        # people of one cell have one law: a row for each
+        # people of one cell have the same law: one row for each cell
         first, place = (np.zeros(1, np.int64), np.zeros(len(codes), np.int64))
         if keys:
             _, first, place = np.unique(keys[-1], return_index=True, return_inverse=True)
@@ -105,10 +105,10 @@ class GroupLaw:
             self.tilts[group] = _fit_tilt(pooled, weights, own, 1 if not keys else None)
 
     def _pool(self, keys: Sequence[IntArray], rows: int, group: int) -> FloatArray:
-        """Return P(code | Z) at the cells of rows; a group's own where it has tables."""
+        """Return P(code | Z) at the cells of rows; a group's own if it has tables."""
         shares = np.tile(self.overall, (rows, 1))
         for key, (names, table) in zip(keys, self.tables[group], strict=True):
-            if not len(names):  # nobody of the group has a value
+            if not len(names):  # no person of the group has a value
                 continue
             places = np.minimum(np.searchsorted(names, key), len(names) - 1)
             counts = np.where((names[places] == key)[:, None], table[places], 0.0)
@@ -226,7 +226,7 @@ class NumberMap:
                     self._cross(groups, rows), residuals, INTERACTION_RIDGE
                 )  # fmt: skip
             rest = rest - self._centre(groups, rows)
-        # equal numbers have ranks of their own
+        # different ranks for equal numbers
         rest = rest + self.step * (np.random.default_rng(0).random(len(rest)) - 0.5)
         self.rest = [_sort_or_zero(rest[groups == group]) for group in range(count)]
         bins = int(np.clip(min(map(len, self.rest)) // BIN_PEOPLE, 1, MAX_BINS))
@@ -238,7 +238,7 @@ class NumberMap:
         self, kind: ColumnKind, values: ColumnValues, groups: IntArray,
         given: Sequence[ColumnKind], people: People,
     ) -> tuple[dict[int, NumberMap], Cells | None]:  # fmt: skip
-        """Return a map of its own for each cell of levels, where all have enough people."""
+        """Return a separate map for each cell of levels, if all have enough people."""
         if not given or any(kind.is_number for kind in given):
             return {}, None
         cells = Cells(given, people)
@@ -259,7 +259,7 @@ class NumberMap:
         return np.hstack([rows * (groups == group)[:, None] for group in range(self.count)])
 
     def _centre(self, groups: IntArray, rows: FloatArray) -> FloatArray:
-        """Return what the given columns say, without the group's own level."""
+        """Return the prediction of the given columns, without the group's own level."""
         centre = rows @ self.line
         return centre if self.extra is None else centre + self._cross(groups, rows) @ self.extra
 
@@ -303,7 +303,7 @@ class NumberMap:
             shifted = self.step * np.round(shifted / self.step)
         shifted = np.round(np.clip(shifted, lowest, highest), self.decimals)
         shifted = np.where(becomes_mode, self.mode, shifted)
-        # who had the dominant number and keeps it has no other
+        # people who had the dominant number and keep it have no other
         return np.where(np.isnan(values) | (is_mode & becomes_mode), values, shifted)
 
 

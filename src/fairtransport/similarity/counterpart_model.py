@@ -1,4 +1,4 @@
-"""CounterpartModel: what was fitted on a hold-out, and counterparts of people made by it."""
+"""CounterpartModel: gate and maps fitted on a hold-out, which make counterparts of people."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from fairtransport.similarity.counterpart_maps import ColumnMap
 
 MIN_DRAWS, DRAWS_PER_LEVEL = 1999, 20
-"""Shuffles of the gate: at least so many, and so many over its level."""
+"""Minimum number of shuffles of the gate, and their number times its level."""
 MIN_GROUP_PEOPLE = 20
-"""A group with fewer people in the hold-out has no law that others could be moved to."""
+"""Minimum number of people of a group in the hold-out, to be moved to its law."""
 MIN_CELL_SIZE, ALIKE_SIZE = 5, 6
-"""Cells of levels have so many people on average, or else about so many alike are a cell."""
+"""Minimum mean number of people in cells of levels, and size of other cells of similar people."""
 MIN_ASSOCIATION, MAX_TIED_COLUMNS = 0.2, 3
-"""A level column moves given up to so many others with a larger Cramér's V."""
+"""Minimum Cramér's V of the columns that a level column moves given, and their maximum number."""
 MAX_ALIAS_SHARE = 0.1
-"""Columns with more distinct values, as a share of the people, are not compared one to one."""
+"""Maximum share of distinct values, among people, of columns that are compared one to one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class GateRow:
 
 
 class _Link(NamedTuple):
-    """One column's map, the columns that it is given, and the share of the way."""
+    """One column's map, its given columns, and the share of the way."""
 
     kind: ColumnKind
     given: tuple[ColumnKind, ...]
@@ -141,7 +141,7 @@ class CounterpartModel:
         )
 
     def _find_aliases(self, names: Sequence[str]) -> dict[str, tuple[str, dict[Any, Any]]]:
-        """Return columns that say the same as an earlier one, with the values of each value."""
+        """Return columns that are one-to-one with an earlier one, and the map of values."""
         aliases: dict[str, tuple[str, dict[Any, Any]]] = {}
         sizes = {name: len(np.unique(self.people[name])) for name in names}
         for at, name in enumerate(names):
@@ -164,7 +164,7 @@ class CounterpartModel:
         if not self.movable:
             return []
         there = self.codes[feature] >= 0
-        if self.units is not None:  # whom a unit lacks may tell of its groups
+        if self.units is not None:  # missing members of a unit may reveal its groups
             there = ~np.isin(self.units, self.units[~there])
         units = None if self.units is None else self.units[there]
         groups = self.codes[feature][there]
@@ -197,7 +197,7 @@ class CounterpartModel:
         return [tests[name] for name in self.movable]
 
     def _find_detectable_shift(self, codes: IntArray, per_person: float) -> float:
-        """Return the shift of a number that is seen among people alike in what may count."""
+        """Return the detectable shift of a number among people alike in legitimate columns."""
         there = codes >= 0
         people = {name: values[there] for name, values in self.people.items()}
         cells, _ = find_cells(self.legitimate, people, there.sum(), MIN_CELL_SIZE, ALIKE_SIZE)
@@ -209,7 +209,7 @@ class CounterpartModel:
     def _score(
         self, name: str, people: People, design: FloatArray | None, *, interacts: bool
     ) -> FloatArray:  # fmt: skip
-        """Return the scores of a column; shifts may differ with what is given, even in sign."""
+        """Return the scores of a column; shifts may depend on given columns, even in sign."""
         kind = self.kinds[name]
         scores = score_column(kind, people[name])
         if not interacts or design is None:
@@ -246,7 +246,7 @@ class CounterpartModel:
         self, feature: str, kind: ColumnKind, given: tuple[ColumnKind, ...],
         done: Sequence[str], moving: Mapping[str, float],
     ) -> tuple[ColumnKind, ...]:  # fmt: skip
-        """Return what a level column moves given: columns tied to it, most tied first."""
+        """Return the columns that a level column moves given: associated ones, strongest first."""
         key = feature, kind.name
         if key not in self.tied:  # once, on the hold-out itself
             codes = coarse_codes(kind, self.people[kind.name])
@@ -268,7 +268,7 @@ class CounterpartModel:
         return self.tied[key]
 
     def resample(self, rng: np.random.Generator) -> Self:
-        """Return the same with maps that are refitted on a resampled hold-out, group by group."""
+        """Return the model with maps refitted on a hold-out resampled within groups."""
         other = copy.copy(self)
         other.maps = {}
         for feature, codes in self.codes.items():
@@ -288,9 +288,9 @@ class CounterpartModel:
         return any(row.moves for row in self.gate if row.feature == feature)
 
     def add_counterparts(self, space: SampleSpace) -> SampleSpace:
-        """Return the people of a space with their counterparts, as families of their own.
+        """Return the people of a space with their counterparts, as separate families.
 
-        People who are alike and have the same counterparts are one point.
+        Equal people with equal counterparts are one point.
         """
         self._check_columns(space)
         rows, _ = list_people(space)
@@ -388,7 +388,7 @@ class CounterpartModel:
         links: Sequence[_Link], people: People, moved: dict[str, Any], rows: BoolArray,
         move: Move, uniforms: FloatArray,
     ) -> None:  # fmt: skip
-        """Move the columns of people of one group, one after the other."""
+        """Move the columns of people of one group in turn."""
         for at, link in enumerate(links):
             own, other = (
                 {one.name: values[one.name][rows] for one in link.given}
@@ -404,7 +404,7 @@ class CounterpartModel:
         self, kind: ColumnKind, values: ColumnValues, decoded: CodedColumn,
         before: Mapping[str, CodedColumn],
     ) -> dict[str, CodedColumn]:  # fmt: skip
-        """Return the columns of the data that a moved column stands for."""
+        """Return the columns of the data for a moved column."""
         column = kind.write(values, decoded)
         feature = next((one for one in self.one_hot if one.name == kind.name), None)
         if feature is None:
@@ -420,7 +420,7 @@ class CounterpartModel:
 
 
 def list_people(space: SampleSpace) -> tuple[IntArray, IntArray | None]:
-    """Return the point of every person, and their unit where people belong to units."""
+    """Return the point of every person, and their unit if people belong to units."""
     if space.units is None:
         return np.repeat(np.arange(space.size), space.counts), None
     return space.units.list_members()
@@ -463,7 +463,7 @@ def decode(
 
 
 def _short(value: object) -> str:
-    """Return a value in a sentence."""
+    """Return a value as text."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

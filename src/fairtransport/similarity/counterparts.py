@@ -1,12 +1,12 @@
 """Counterparts: the same person as typically recorded in another group, to audit proxies.
 
-A hold-out is compared column by column with each sensitive feature, given the columns that may
-rightly count (`gate`). Columns that do not pass never move. Those that pass move from the law of
-the person's group to that of the other by the coupling that moves least (`counterpart_maps`), the
+On a hold-out, the dependence of each column on each sensitive feature is tested, given the
+legitimate columns (`gate`). Columns that do not pass never move. Those that pass move from the law
+of the person's group to that of the other by the minimal coupling (`counterpart_maps`), by the
 James–Stein share of the way. Each person has one counterpart per other group, made with uniform
 numbers of their own: given the hold-out, people with their counterparts are independent draws, so
-that bounds for fixed twins apply. How much the maps vary with the hold-out is found by refitting
-them on resampled hold-outs (`audits.counterparts`).
+that bounds for fixed twins apply. The variation of the maps with the hold-out is measured by
+refitting them on resampled hold-outs (`audits.counterparts`).
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ class Counterparts(BaseSimilarity):
     sensitive_features
         The sensitive columns. Default: those of the audit.
     legitimate
-        Columns that may rightly count. They never move, and other columns move only as far as
-        they depend on the group among people alike in these.
+        Columns that may rightly count. They never move, and other columns move only as far as they
+        depend on the group among people alike in these.
     given
-        Columns within which another is looked at, as in ``{"height": ["age"]}``, for dependence
-        that shows only jointly.
+        Columns given which another is tested, as in ``{"height": ["age"]}``, for dependence that
+        shows only jointly.
     fit_share
         Share of the audited people, drawn at random, on which the audit fits. These people are
         not audited. Not used after `fit`.
     features
-        Columns to look at in `fit`. Default: all that are not sensitive.
+        Columns to test in `fit`. Default: all that are not sensitive.
     level
         Family-wise level of the gate. Default: half of the audit's ``alpha``.
 
     Attributes
     ----------
     model_
-        What was fitted: gate, maps, and how many people it was fitted on.
+        The fitted gate and maps, and the number of people they were fitted on.
 
     Raises
     ------
@@ -79,8 +79,8 @@ class Counterparts(BaseSimilarity):
     Notes
     -----
     Let the columns K be jointly independent of the sensitive features given the legitimate
-    columns, which are levels. A model that uses K and the legitimate columns alone is rejected
-    with probability at most α/2, whatever the model, n and δ: no column of K moves unless the gate
+    columns, which are levels. A model that uses only K and the legitimate columns is rejected with
+    probability at most α/2, for any model, n and δ: no column of K moves unless the gate
     errs. Numbers among the legitimate columns make the gate approximate. Nothing is certified.
 
     Examples
@@ -136,7 +136,7 @@ class Counterparts(BaseSimilarity):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """False: other columns move too."""
+        """False: other columns move, too."""
         return False
 
     @property
@@ -255,7 +255,7 @@ class Counterparts(BaseSimilarity):
         return Geometry(blocks=space.families, cost=ZeroCost(), profiles=tie_breaking_codes(space))
 
     def explain(self, person: Mapping[str, object] | TableLike) -> str:
-        """Say what changes in a person's counterparts.
+        """Describe what changes in a person's counterparts.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Counterparts(BaseSimilarity):
         return "A person's counterparts are free, so the budget does not matter."
 
     def fitted(self) -> dict[str, object] | None:
-        """Return what was fitted; None before `fit`."""
+        """Return the fitted values; None before `fit`."""
         if not self.is_fitted:
             return None
         return {
@@ -324,7 +324,7 @@ class Counterparts(BaseSimilarity):
         }
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
-        """Return who was held out, columns of one value, and whether the gate is approximate."""
+        """Return notes on the hold-out, on columns of one value, and on an approximate gate."""
         who = "were held out to find which columns depend on {names}, and how; the other {n} were"
         if self.fit_people_ is not None:
             who = "were given to find which columns depend on {names}, and how; {n} were"
@@ -367,7 +367,7 @@ class Counterparts(BaseSimilarity):
 
 
 def _check_given(value: object) -> dict[str, tuple[str, ...]]:
-    """Return which columns others are looked at within."""
+    """Return the columns given which others are tested."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -377,7 +377,7 @@ def _check_given(value: object) -> dict[str, tuple[str, ...]]:
 
 
 def _are_shared(fitted: SampleSpace, audited: SampleSpace) -> bool:
-    """Return whether the people of a fit look as if they were taken from the audited ones."""
+    """Return whether the people of a fit seem to be taken from the audited ones."""
     names = [name for name in fitted.profile if name in audited.columns]
     counts: dict[tuple[object, ...], IntArray] = {}
     for place, space in enumerate((fitted, audited)):

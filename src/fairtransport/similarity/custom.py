@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIGNATURE = "function(first, second)"
 MAX_CHUNK_PAIRS = 500_000
-"""Pairs in one call of a function of frames."""
+"""Maximum number of pairs in one call of a function of frames."""
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ class Custom(BaseSimilarity):
     >>> by_age.describe()
     'Age alone counts.'
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "age": [30, 31, 40, 41] * 10, "good": 1})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", similarity=by_age, budget=0.01, rng=0)
     >>> round(result.statistic, 3)
     0.5
@@ -128,7 +128,7 @@ class Custom(BaseSimilarity):
         people = [dict(zip(space.profile, values, strict=True)) for values in people_values]
 
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
-            """Return one cost per pair, one call after the other."""
+            """Return one cost per pair, by a call for each."""
             with explain_failures(SIGNATURE):
                 costs = [
                     self.function(people[i], people[j])

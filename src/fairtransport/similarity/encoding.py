@@ -28,7 +28,7 @@ LEVEL_COORDINATE = float(np.sqrt(0.5))
 KIND_NAMES: dict[type, str] = {
     bool: TRUTH, Number: NUMBER, str: TEXT, datetime: "times", date: "dates",
 }  # fmt: skip
-"""The first match counts: a truth value is a number too."""
+"""The first match counts: a bool is a number, too."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class CategoricalColumn:
 
 
 def _name_kind(level: Value) -> str:
-    """Return the kind of a level, in words."""
+    """Return the kind of a level as text."""
     word = next(
         (word for kind, word in KIND_NAMES.items() if isinstance(level, kind)), "other values"
     )

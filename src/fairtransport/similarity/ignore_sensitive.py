@@ -38,9 +38,9 @@ class IgnoreSensitive(base.BaseSimilarity):
 
     Notes
     -----
-    d(x, x') = 0 when x and x' differ in sensitive features alone, infinity otherwise
-    (Section 5 of the paper). With a tolerance t of column k, ``|x_k − x'_k| <= t`` is enough
-    there. This is not an equivalence relation: a chain of free moves need not be free.
+    d(x, x') = 0 when x and x' differ in sensitive features only, infinity otherwise (Section 5 of
+    the paper). With a tolerance t of column k, ``|x_k − x'_k| <= t`` is enough there. This is not
+    an equivalence relation: a chain of free moves need not be free.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class IgnoreSensitive(base.BaseSimilarity):
         )
 
     def on_column(self, column: str) -> Self:
-        """Return the similarity of people who differ in one column alone."""
+        """Return the similarity of people who differ in one column only."""
         return replace(
             self,
             exact=base.keep_name(self.exact, column),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtransport.similarity.encoding import Encoding
 
 DECIMALS = 10
-"""Embeddings are rounded, so that rounding errors do not separate equal people."""
+"""Decimals of embeddings, so that rounding errors do not separate equal people."""
 
 FIT_ON_OTHERS = (
     "Who is comparable then depends on the sample, which the bounds do not allow for: fit the "

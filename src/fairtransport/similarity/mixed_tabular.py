@@ -59,7 +59,7 @@ class MixedTabular(base.BaseSimilarity):
     sensitive features that are not named and equal people cost nothing.'
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
     >>> people = people.assign(job="nurse", good=1)
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", similarity=similarity, budget=0.05, rng=0)
     >>> round(result.statistic, 3)
     0.5
@@ -119,7 +119,7 @@ class MixedTabular(base.BaseSimilarity):
         return base.build_euclidean(space, coordinates, (*exact, *base.label_columns(space)))
 
     def on_column(self, column: str) -> Self:
-        """Return the similarity of people who differ in one column alone."""
+        """Return the similarity of people who differ in one column only."""
         return replace(
             self,
             scales=base.keep_entry(self.scales, column),
@@ -138,7 +138,7 @@ class MixedTabular(base.BaseSimilarity):
         Returns
         -------
         list[dict[str, str]]
-            The column, the change and its cost, in words.
+            The column, the change and its cost, as text.
 
         Examples
         --------

@@ -57,7 +57,7 @@ class Precomputed(BaseSimilarity):
     >>> profiles = pd.DataFrame({"sex": ["f", "m"], "grade": [1, 1]})
     >>> similarity = ft.similarity.Precomputed(np.array([[0.0, 0.5], [0.5, 0.0]]), profiles)
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "grade": [1] * 40, "good": [1] * 40})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", similarity=similarity, budget=0.1, rng=0)
     >>> round(result.statistic, 3)
     0.2

@@ -25,7 +25,7 @@ SIMILARITIES: dict[str, type[BaseSimilarity]] = {}
 
 
 def as_similarity(value: object) -> Similarity:
-    """Return a similarity from its name or as it is.
+    """Return a similarity by its name; a similarity unchanged.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class SensitiveSubspace(LearnedSimilarity):
     >>> similarity.directions_.shape
     (2, 1)
     >>> result = ft.audit(people.assign(good=1), "good", budget=0.1, rng=0, similarity=similarity,
-    ...                   model=lambda asked: (asked["height"] > 2).astype(int),
+    ...                   model=lambda x: (x["height"] > 2).astype(int),
     ...                   features=["height", "grade"], sensitive_features="group")
     >>> round(result.statistic, 2)
     0.35

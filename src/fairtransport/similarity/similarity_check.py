@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 DEFAULT_PAIRS = 8
 """Number of pairs by default."""
 TRIES_PER_PAIR = 5
-"""People tried for each pair; some have nobody comparable."""
+"""Number of people tried for each pair; some have nobody comparable."""
 COLUMN_CHANGES = 40
-"""Random changes of each column."""
+"""Number of random changes of each column."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class ColumnDistance:
 
     @property
     def words(self) -> str:
-        """The cost of a change, in words."""
+        """The cost of a change, as text."""
         if self.free is None or self.forbidden is None:
             return "not known for values that nobody has"
         parts = []
@@ -141,7 +141,7 @@ class SimilarityCheck:
 
     @property
     def variance_words(self) -> str | None:
-        """The share of variance that a learned distance counts, in words; None if not learned."""
+        """The share of variance that a learned distance counts, as text; None if not learned."""
         if self.kept_variance is None:
             return None
         return (
@@ -214,7 +214,7 @@ def check(
     Notes
     -----
     People are compared with people of the table. A column's cost is the median squared distance
-    from a random person to the same person with the value of somebody else there.
+    from a random person to the same person with somebody else's value.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def _measure_column(
     people, donors = people[other], donors[other]
     if not len(people):
         return ColumnDistance(name, None, None, None)
-    # a subclass may have a geometry of its own
+    # a subclass may have its own geometry
     restrict = vars(type(similarity)).get("on_column")
     try:
         if restrict is None:
@@ -349,7 +349,7 @@ def _measure_column(
 
 
 def _keep_column(space: SampleSpace, name: str) -> SampleSpace:
-    """Return a space with one column of the profile alone."""
+    """Return a space with a single column of the profile."""
     return replace(
         space, columns={name: space.columns[name]},
         features=(name,) if name in space.features else (),
@@ -371,7 +371,7 @@ def _replace_values(
 
 
 def _format_value(value: object) -> str:
-    """Return a value in words, numbers with four digits."""
+    """Return a value as text, numbers with four digits."""
     if value is None:
         return "missing"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

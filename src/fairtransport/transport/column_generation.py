@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from fairtransport.geometry import Geometry
 
 MAX_FRONTIER_CORNERS = 2_000_000
-"""Estimated corners of the targets' frontiers up to which all are built in full."""
+"""Maximum estimated number of corners of the targets' frontiers to build all in full."""
 MAX_CORNERS_PER_POINT = 50
-"""Estimated corners per frontier up to which frontiers are built in full, however many points."""
+"""Maximum estimated corners per frontier to build them in full, for any number of points."""
 PROBE_TARGETS = 4_000
-"""Targets among which frontiers are searched first to estimate their length."""
+"""Number of targets among which frontiers are searched first to estimate their length."""
 MAX_BRACKET = 1e-6
-"""Width in logarithms of prices around that of a budget up to which these are narrowed down."""
+"""Logarithmic width of a bracket of prices at which narrowing stops."""
 MIN_MOVES = 100
-"""Points with different targets at two prices up to which these are not narrowed down."""
+"""Number of points with different targets at two prices at which narrowing stops."""
 FIRST_STEP = 1.05
 """Ratio of the first prices to the price of a sample of points."""
 MAX_STEP = 1e100
 """Ratio at which the search for prices on both sides stops."""
 GUESS_POINTS = 1_000
-"""Points in that sample."""
+"""Number of points in that sample."""
 CURVE_POINTS = 32
-"""Points of a budget curve that is not listed in full."""
+"""Number of points of a budget curve that is not listed in full."""
 CURVE_STEP = 4.0
-"""Ratio of prices where there is no price yet on one side."""
+"""Ratio of prices if there is no price yet on one side."""
 MAX_KEPT_PRICES = 64
-"""Prices whose targets are kept."""
+"""Maximum number of prices whose targets are kept."""
 MAX_ROUNDS = 200
-"""Rounds after which column generation stops; the duality gap shows what is then missing."""
+"""Maximum number of rounds; the duality gap then shows what is missing."""
 
 
 def needs_columns(losses: FloatArray, geometry: Geometry, place: FloatArray) -> bool:
     """Whether full frontiers would be too long, by a sample of the targets.
 
-    Nothing but the targets decides: where these were fixed before a sample, so was which bets
-    are laid on it.
+    The result depends on the targets only: if these were fixed before a sample, so was the kind of
+    bets on it.
     """
     targets = geometry.targets_in(np.arange(geometry.size))
     # a frontier has at most one corner per target
@@ -71,7 +71,7 @@ def needs_columns(losses: FloatArray, geometry: Geometry, place: FloatArray) -> 
 
 
 class Columns:
-    """The best targets of some points, all of them by default, at the prices looked at so far.
+    """The best targets of some points, all by default, at the prices evaluated so far.
 
     The best target at a price is a corner of the point's frontier. So the targets at some prices
     are corners of all frontiers in order, and a problem restricted to them has the dual function
@@ -85,13 +85,13 @@ class Columns:
         self._targets: dict[float, NDArray[np.int32]] = {}
 
     def select(self, rows: IntArray) -> Columns:
-        """Return columns for some points alone, or these if that would hardly save a search."""
-        # a sparse vector has no use for the targets of points without mass
+        """Return columns for some points only, or these if that would hardly save a search."""
+        # a sparse vector does not need the targets of points without mass
         return Columns(self.search, rows) if 0 < len(rows) <= len(self.rows) // 2 else self
 
     @property
     def prices(self) -> list[float]:
-        """The prices looked at so far."""
+        """The prices evaluated so far."""
         return sorted(self._targets)
 
     def find_targets(self, price: float) -> IntArray:
@@ -105,8 +105,8 @@ class Columns:
     def _search(self, price: float) -> IntArray:
         """Return the best targets at a new price.
 
-        What each target is worth is linear in the price: one that is best at a lower and at a
-        higher price is best in between.
+        The value of each target is linear in the price: one that is best at a lower and at a higher
+        price is best in between.
         """
         if price == 0:
             return self.search.find_nearest_maxima(self.rows)
@@ -137,9 +137,10 @@ class Columns:
         return gains if np.isinf(price) else gains - price * self.costs(target)
 
     def find_largest_net_gains(self, prices: Collection[float]) -> FloatArray:
-        """Return the largest φ_ν of all points at rising prices.
+        """Return the largest φ_ν of all points at increasing prices.
 
-        φ_ν falls in ν. So only points are searched whose φ at a lower price is above the largest.
+        φ_ν decreases in ν, so only points are searched whose φ at a lower price exceeds the
+        largest.
         """
         limits, result = self.net_gains(0.0), []
         for price in prices:
@@ -158,8 +159,8 @@ class Columns:
 
         The restricted value is at most ψ, and the dual value at any price is at least ψ. Targets
         at both ends of the restricted problem's interval of optimal prices are added until their
-        dual values are the restricted value. All optimal prices lie between prices looked at, so
-        that targets at prices farther away are not needed.
+        dual values are the restricted value. All optimal prices lie between evaluated prices, so
+        targets at prices farther away are not needed.
         """
         mass = frequencies[self.rows]
         prices = self._approach(mass, budget)
@@ -180,7 +181,7 @@ class Columns:
         target = np.array([self.find_targets(price) for price in falling])
         cost = np.array([self.costs(column) for column in target])
         loss = self.losses[target]
-        # at a lower price a point moves to a larger loss at a larger cost, or stays where it was
+        # at a lower price a point moves to a larger loss at a larger cost, or does not change
         is_corner = np.ones(target.shape, bool)
         is_corner[1:] = (cost[1:] > np.maximum.accumulate(cost[:-1])) & (
             loss[1:] > np.maximum.accumulate(loss[:-1])
@@ -190,11 +191,11 @@ class Columns:
         return build_segments(self.losses, row.T[by_row], target.T[by_row], cost.T[by_row])
 
     def trace_curve(self, mass: FloatArray) -> CurvePoints:
-        """Return points of the budget curve: the plans at prices that are best in turn.
+        """Return points of the budget curve: the plans at prices chosen in turn.
 
-        A plan of best targets at a price is optimal for the budget that it costs, and the price
-        is a slope of the curve there. Between two points the curve lies above their chord and
-        below both tangents, and where these leave the most room is the next price.
+        A plan of best targets at a price is optimal for the budget that it costs, and the price is
+        a slope of the curve there. Between two points the curve lies above their chord and below
+        both tangents; the next price is where these leave the most room.
         """
         points = {price: self._find_curve_point(mass, price) for price in (np.inf, 0.0)}
         price = points[0.0][1] / max(points[0.0][0], sys.float_info.min)
@@ -217,7 +218,7 @@ class Columns:
     def _find_gap(
         self, prices: Collection[float], mass: FloatArray, budget: float, value: float
     ) -> float:
-        """Return how far the dual values at some prices are above a value, at the most."""
+        """Return the largest distance of the dual values at some prices above a value."""
         duals = [
             (budget * price if budget > 0 else 0.0) + float(mass @ self.net_gains(price))
             for price in prices
@@ -227,8 +228,8 @@ class Columns:
     def _approach(self, mass: FloatArray, budget: float) -> list[float]:
         """Return 0, ∞ and prices close to that of a budget, on both sides where it is positive.
 
-        The cost of the plan at a price falls in the price. Of smooth losses it is nearly a power
-        of it, so that a secant in logarithms comes close to where the budget is spent.
+        The cost of the plan decreases in the price. For smooth losses it is nearly a power of it,
+        so that a secant in logarithms comes close to where the budget is spent.
         """
         self.find_targets(0.0)
         self.find_targets(np.inf)
@@ -241,7 +242,7 @@ class Columns:
             end = math.log(high / low) / 2
             for price in self._cross_secant(mass, budget, low, high):
                 low, high = self._narrow(mass, budget, low, high, price)
-            # a secant that was far off: halve
+            # the secant was far off: halve
             if math.log(high / low) > end:
                 low, high = self._narrow(mass, budget, low, high, math.sqrt(low * high))
         return _keep_nearest(self.prices, low, high)
@@ -252,14 +253,14 @@ class Columns:
         """Return prices on both sides of where the secant of the plan's cost meets the budget."""
         at_low, at_high, width = self._cost(mass, low), self._cost(mass, high), math.log(high / low)
         share = math.log(at_low / budget) / math.log(at_low / at_high) if at_high > 0 else 0.5
-        # what is left of a smooth function's curvature
+        # allows for the curvature of a smooth function
         margin = min(width**2, width) / 4
         return low * math.exp(share * width - margin), low * math.exp(share * width + margin)
 
     def _narrow(
         self, mass: FloatArray, budget: float, low: float, high: float, price: float
     ) -> tuple[float, float]:
-        """Return the part of a bracket on the side of a price where the plan costs the budget."""
+        """Return the part of a bracket in which the plan costs the budget."""
         if not low < price < high:
             return low, high
         return (price, high) if self._cost(mass, price) > budget else (low, price)
@@ -268,7 +269,7 @@ class Columns:
         """Return two positive prices between which the plan's cost falls to a budget or less."""
         prices = [price for price in self.prices if 0 < price < np.inf]
         is_above = [self._cost(mass, price) > budget for price in prices]
-        # the cost falls in the price: all that are above the budget come first
+        # the cost decreases in the price: all that are above the budget come first
         above = sum(is_above)
         low = prices[above - 1] if above else 0.0
         high = prices[above] if above < len(prices) else 0.0
@@ -283,7 +284,7 @@ class Columns:
         return low, high or np.inf
 
     def _guess_price(self, mass: FloatArray, budget: float) -> float:
-        """Return about the price of a budget, from a sample of the points with mass."""
+        """Return the approximate price of a budget, from a sample of the points with mass."""
         places = np.flatnonzero(mass)
         places = places[:: max(1, len(places) // GUESS_POINTS)]
         share, rows = mass[places] * (mass.sum() / mass[places].sum()), self.rows[places]
@@ -301,12 +302,12 @@ class Columns:
         return float(mass @ self.costs(self.find_targets(price)))
 
     def _count_moves(self, low: float, high: float) -> int:
-        """Count the points whose target is not the same at two prices."""
+        """Count the points whose targets at two prices differ."""
         return int(np.count_nonzero(self.find_targets(low) != self.find_targets(high)))
 
 
 def _keep_nearest(prices: Collection[float], low: float, high: float) -> list[float]:
-    """Return 0, ∞, what lies between two prices, and the two nearest on either side."""
+    """Return 0, ∞, the prices between two, and the two nearest on either side."""
     ordered = sorted(prices)
     first = int(np.searchsorted(ordered, low, side="right"))
     last = int(np.searchsorted(ordered, high, side="left"))
@@ -314,7 +315,7 @@ def _keep_nearest(prices: Collection[float], low: float, high: float) -> list[fl
 
 
 class CurvePoints(NamedTuple):
-    """Points of a budget curve, and how far it rises above the lines between them at the most."""
+    """Points of a budget curve, and its maximum height above the lines between them."""
 
     budgets: FloatArray
     values: FloatArray

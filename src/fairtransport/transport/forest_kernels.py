@@ -131,7 +131,7 @@ def _push(
 
 @njit_without_refcount()
 def _net(points: Points, i: int, j: int, price: float) -> float:
-    """Return l_j − ν c_ij; at an infinite price only free moves are worth anything."""
+    """Return l_j − ν c_ij; at an infinite price only free moves count."""
     cost = squared_distance(points.place, i, j)
     return float(points.losses[j] - (price * cost if cost > 0.0 else 0.0))
 
@@ -141,7 +141,7 @@ def _comes_first(points: Points, i: int, j: int, other: int) -> bool:
     """Whether target ``j`` of point ``i`` precedes another of equal worth.
 
     The larger loss comes first, then the fewest changed columns, then the first of all. A point
-    that may as well stay stays.
+    that can stay at equal worth stays.
     """
     if other == i:
         return False
@@ -158,7 +158,7 @@ def _find_best_of_rows(  # noqa: C901
     rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
     target: IntArray,
 ) -> None:  # fmt: skip
-    """Fill max_j (l_j − ν c_ij) of some points, one after the other, and the best target.
+    """Fill max_j (l_j − ν c_ij) of some points in turn, and the best target.
 
     ``target`` holds an allowed target from which each search begins, or -1.
     """

@@ -33,8 +33,8 @@ BLOCKS_PER_WORKER = 4
 PROBE_POINTS = 64
 """Points searched first to estimate the length of frontiers."""
 MAX_TREE_CORNERS = 100
-"""Mean corners per frontier above which targets are visited by falling loss alone: a new corner
-is then appended, while in trees it may be inserted anywhere."""
+"""Mean corners per frontier above which targets are visited by falling loss only: a new corner is
+then appended, while in trees it may be inserted anywhere."""
 
 
 class Corners(NamedTuple):
@@ -85,7 +85,7 @@ def estimate_corners(losses: FloatArray, geometry: Geometry, place: FloatArray) 
 
 
 def _probe_corners(rows: IntArray, forest: Forest, points: Points) -> float:
-    """Return the mean number of corners of every so manieth point."""
+    """Return the mean number of corners of evenly spaced points."""
     from fairtransport.transport.forest_kernels import CHUNK_ROWS
 
     # contiguous, as the search is compiled for one array layout
@@ -125,7 +125,7 @@ def _search_rows(rows: IntArray, forest: Forest, points: Points, room: int) -> I
 
 
 CHUNK_ENTRIES = 8_000_000
-"""Largest number of entries of the cost matrix in memory at a time."""
+"""Largest number of entries of the cost matrix in memory at once."""
 INITIAL_CORNERS_PER_ROW = 16
 """Corners per row for which memory is allocated first."""
 
@@ -436,7 +436,7 @@ class PriceSearch:
     def find_best_targets(
         self, price: float, rows: IntArray, start: IntArray | None = None
     ) -> BestTargets:
-        """Return the best target of each of ``rows``; a point may also stay where it is.
+        """Return the best target of each of ``rows``; a point may also stay.
 
         Of targets with equal loss and cost the one that changes the fewest columns is taken, then
         the first, as in frontiers.
@@ -457,7 +457,7 @@ class PriceSearch:
         return BestTargets(target, worth, worth - self.losses[rows])
 
     def find_nearest_maxima(self, rows: IntArray) -> IntArray:
-        """Return the best target of each of ``rows`` at price 0: of those the nearest."""
+        """Return the nearest of the best targets of each of ``rows`` at price 0."""
         targets, blocks = (
             self.geometry.targets_in(np.arange(len(self.losses))),
             self.geometry.blocks,
@@ -467,7 +467,7 @@ class PriceSearch:
         np.maximum.at(largest, block[targets], self.losses[targets])
         is_largest = np.zeros(len(self.losses), bool)
         is_largest[targets] = self.losses[targets] == largest[block[targets]]
-        # among equal losses the cheapest target is best at any price; nobody else may stay
+        # among equal losses the cheapest target is best at any price; other points may not stay
         losses = np.where(is_largest, 0.0, -np.finfo(float).max)
         geometry = replace(self.geometry, targets=is_largest)
         search = PriceSearch(losses, geometry, self.points.place)

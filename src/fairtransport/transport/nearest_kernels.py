@@ -1,4 +1,4 @@
-"""Compiled search for frontiers that skips targets below a hull, many at a time.
+"""Compiled search for frontiers that skips targets below a hull, many at once.
 
 A hull bounds the cost of a target of some loss: as a function of the loss, the bound is the
 maximum of a few lines, one per segment. The targets of a leaf, or the children of a node, are

@@ -66,7 +66,7 @@ class AuditProblem:
     Raises
     ------
     InputError
-        If losses, costs or budget break a rule above.
+        If losses, costs or budget are invalid.
 
     Notes
     -----
@@ -122,7 +122,7 @@ class AuditProblem:
 
     @cached_property
     def columns(self) -> Columns | None:
-        """Targets that are generated where frontiers would be too long; None otherwise."""
+        """Generated targets if frontiers would be too long; None otherwise."""
         place = self.geometry.searchable
         if place is None or "frontiers" in self.__dict__:
             return None
@@ -159,7 +159,7 @@ class AuditProblem:
         Raises
         ------
         InputError
-            If the budget is negative or no finite number.
+            If the budget is not a finite number >= 0.
 
         Examples
         --------
@@ -337,7 +337,7 @@ class AuditProblem:
 
         Examples
         --------
-        The budget moves a quarter of a person, whoever else is there; a large one moves everybody.
+        The budget moves a quarter of a person, for any others; a large one moves everybody.
 
         >>> problem.directional_derivative([1.0, 0.0], [-1.0, 1.0])
         0.0
@@ -497,7 +497,7 @@ class AuditProblem:
         within = TOLERANCE * scale
         near = targets[self.losses[targets] >= (best - within)[place[targets]]]
         many = np.bincount(place[near], minlength=self.size)
-        # a point that is no target may stay all the same
+        # a point that is no target may still stay
         reached = np.maximum(best[place], self.losses)
         count = np.where(best[place] >= reached - within[place], many[place], 0)
         stays = np.ones(self.size, bool)
@@ -583,7 +583,7 @@ def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[
 
     target = frontiers.base_target.copy()
     segments = spending.segments[: spending.full]
-    # a row's segments come in order, so its last one tells where its mass ends
+    # a row's segments come in order, so its mass ends at the last one
     target[frontiers.row[segments]] = frontiers.target[segments]
     rows = np.flatnonzero(f)
     cols, mass = target[rows], f[rows].copy()

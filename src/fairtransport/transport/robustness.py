@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairtransport.transport.frontiers import Frontiers
 
 MAX_SEARCHED_PAIRS = 400_000_000
-"""Pairs up to which the largest cost is searched; above, a bound is used."""
+"""Maximum number of pairs to search for the largest cost; above, a bound is used."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class BudgetCurve:
-    """The audit value as a function of the budget: concave, rising, piecewise linear.
+    """The audit value as a function of the budget: concave, increasing, piecewise linear.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class BudgetCurve:
 
 @dataclass(frozen=True, eq=False)
 class SearchedCurve(BudgetCurve):
-    """A budget curve with too many corners to be listed: some points on it, others when needed.
+    """A budget curve with too many corners to list: some points on it, others on demand.
 
     The curve is above the lines between the listed points by at most ``below``.
     """

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 RUNG_PARTS = 16
-"""Parts of a rung to which a bound inside it is found."""
+"""Number of parts of a rung that resolve a bound inside it."""
 MAX_HINTS = 6
-"""Prices of earlier searches with which a search over prices begins."""
+"""Maximum number of prices of earlier searches with which a search over prices begins."""
 PRECISION = 0.05
-"""To which the logarithm of a wealth that does not reject is computed."""
+"""Precision of the logarithm of a wealth that does not reject."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +48,15 @@ class Rejection:
     def log_wealth(self, delta: float, level: float) -> float:
         """Return the log-wealth against ψ <= δ, aimed at a level.
 
-        It rejects at that level if it reaches −log(level); else it is a lower limit of it that
-        is good to ``PRECISION``.
+        It rejects at that level if it reaches −log(level); otherwise it is a lower limit that is
+        accurate to ``PRECISION``.
         """
         plan = self._build_plan(delta, level)
         target = plan.target
         while (least := self._find_least_wealth(plan, delta, target)).value < target:
             if least.value == -math.inf:
                 return least.value
-            # this is no limit yet: look for a little less
+            # not a lower limit yet: lower the target
             target = least.value - PRECISION
         return least.value
 
@@ -70,10 +70,10 @@ class Rejection:
         ladder = self.evidence.ladder
         rung = ladder.climb(alpha, self._rejects_rung, self.evidence.start_rungs[0])
         bottom, top = ladder.threshold(rung), ladder.threshold(rung + 1)
-        # nothing reaches beyond the largest gain: the last rung has no test of its own
+        # ψ cannot exceed the largest gain, so the last rung has no test
         if top >= self.evidence.max_value:
             return bottom
-        # the test of the rung that failed as a whole; inside it the same stakes decide every δ
+        # the test that failed to reject the whole rung; inside it the same stakes decide every δ
         plan = self._build_plan(top, Ladder.main_level(alpha))
         return self._bisect_rung(plan, bottom, top, (top - bottom) / RUNG_PARTS)
 
@@ -85,17 +85,17 @@ class Rejection:
     def _bisect_rung(self, plan: Plan, bottom: float, top: float, part: float) -> float:
         """Return the largest δ up to which all prices are rejected by the same stakes.
 
-        Stakes are the same for all δ in here, so that wealth falls in δ at every price: tests are
-        nested, and halving finds where they stop. After a price was settled others may still
-        fail, so the search over prices is repeated, a dozen times at the most; then the bottom is
-        the answer, which is always right.
+        As stakes are the same for all δ here, wealth decreases in δ at every price: tests are
+        nested, and bisection finds where they stop. Once a price is settled others may still fail,
+        so the search over prices is repeated, at most a dozen times; then the bottom is returned,
+        which is always valid.
         """
         high = top
         for _ in range(12):
             least = self._find_least_wealth(plan, high, plan.target)
             if least.value >= plan.target:
                 return high
-            # where the price that failed stops failing; then whether the others agree
+            # first where the price that failed stops failing, then whether the others agree
             low, outcomes = bottom, self._outcomes(least.price)
             while high - low > part:
                 middle = (low + high) / 2
@@ -111,7 +111,7 @@ class Rejection:
     # -- stakes
 
     def _build_plan(self, aim: float, level: float) -> Plan:
-        """Return a plan, its stakes not chosen yet."""
+        """Return a plan without stakes."""
         return Plan(float(aim), level, self.evidence.cuts(aim))
 
     def _choose_stakes(self, plan: Plan, part: int) -> FloatArray:
@@ -124,12 +124,12 @@ class Rejection:
 
     def _find_least_wealth(self, plan: Plan, delta: float, target: float) -> LeastWealth:
         """Bound the least average wealth over all prices that δ allows, if it reaches a target."""
-        # the population's price cannot be higher, so that higher ones need not be won at
+        # the population's price cannot be higher, so higher prices need no win
         top = self.evidence.highest_price(delta)
         parts = [part for part, low in enumerate(plan.cuts[:-1]) if part == 0 or low < top]
         # the part that failed last will probably fail again
         parts.sort(key=lambda part: part != self._failed.get("part"))
-        # "ψ <= δ" is a union over prices: each part must be won, by stakes of its own
+        # "ψ <= δ" is a union over prices: each part must be won, by its own stakes
         lowest = LeastWealth(math.inf, 0.0)
         for part in parts:
             least = self._find_least_in_part(plan, part, delta, top, target)
@@ -186,19 +186,18 @@ class Rejection:
 
 
 CUSHION = 0.75
-"""How closely wealth is aimed at 1/α: less than for a rejection, since the price is a guess too."""
+"""Cushion of the aim at 1/α, smaller than for a rejection, as the price is a guess, too."""
 FIXED_PRICES = np.arange(10) / 10
-"""Prices of a mixture, as shares of the one at which the budget alone costs as much as is aimed
-at."""
+"""Prices of a mixture, as shares of the price at which the cost of the budget is the aim."""
 POINTS = 16
-"""Thresholds inside a rung at which a bound may lie."""
+"""Number of thresholds inside a rung at which a bound may lie."""
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """Bets against "ψ >= d", for any d.
 
-    As for `Rejection`, turned round: the same prices and stakes win more against a larger d.
+    The mirror image of `Rejection`: the same prices and stakes win more against a larger d.
     """
 
     evidence: Evidence
@@ -218,7 +217,7 @@ class Certificate:
             return self._rejects_above(last - down, level)
 
         rung = last - ladder.climb(alpha, rejects, last - self.evidence.start_rungs[1])
-        # on the rung that was not rejected as a whole, the lowest point that is
+        # inside the rung that was not rejected as a whole, the lowest point that is
         bottom, top = ladder.threshold(rung - 1), ladder.threshold(rung)
         deltas = np.linspace(bottom, top, POINTS + 2)[1:-1]
         rows = self._log_wealths(bottom, deltas, level)
@@ -226,7 +225,7 @@ class Certificate:
 
     @property
     def _data_free(self) -> float:
-        """What ψ cannot exceed whatever the population, min over ν of εν + max φ_ν."""
+        """Upper limit of ψ for any population, min over ν of εν + max φ_ν."""
         return self.evidence.limits.data_free_bound(self.evidence.budget)
 
     def _rejects_above(self, rung: int, level: float) -> bool:
@@ -254,7 +253,7 @@ class Certificate:
         return self._run_mixture(aim, deltas)
 
     def _run_mixture(self, aim: float, deltas: FloatArray) -> FloatArray:
-        """Return (deltas, prices × stakes) log-wealths of bets that follow nothing.
+        """Return (deltas, prices × stakes) log-wealths of bets that ignore the past.
 
         Given sizes w_r, "ψ >= δ" says Σ w_r(μ_r(ν) − δ) >= 0 at every ν, so that the mean wealth
         of a fixed stake at a fixed price is at most exp(−λ Σ w_r(μ_r(ν) − δ)) <= 1.
@@ -269,7 +268,7 @@ class Certificate:
         for price in prices.tolist():
             offset = budget * price if budget > 0 else 0.0
             outcomes = frontiers.evaluate(price).gains + offset if budget > 0 else frontiers.base
-            # φ falls in ν: the limit at the next lower known price holds here too
+            # φ decreases in ν: the limit at the next lower known price holds here, too
             at = np.searchsorted(limits.prices, price, side="right") - 1
             # a price at which nothing is at risk needs no bet: `_data_free` knows it
             reach = max(float(limits.limits[at]) + offset - aim, 1e-9 * limits.max_gain)

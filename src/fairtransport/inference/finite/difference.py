@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class DifferenceLaw(SamplingLaw):
     """Inference about Δ = ψ(f*) − ψ'(f*) with guarantees at every n.
 
-    What `FiniteSampleLaw` does at one audit's prices: "Δ <= d" is rejected when wealth reaches 1/α
-    at every price of the first audit, while the second's price is chosen from earlier records
-    (`difference_kernels`). An upper bound is a lower bound of ψ' − ψ, turned round.
+    As in `FiniteSampleLaw` for one audit, "Δ <= d" is rejected when wealth reaches 1/α at every
+    price of the first audit, while the second's price is chosen from earlier records
+    (`difference_kernels`). An upper bound is minus a lower bound of ψ' − ψ.
     """
 
     forward: PairedEvidence
@@ -59,11 +59,11 @@ class DifferenceLaw(SamplingLaw):
 
     @cached_property
     def _bounds(self) -> dict[tuple[bool, float], float]:
-        """Bounds that were computed, by whether they are lower ones and by their level."""
+        """Cache of bounds, by whether they are lower ones and by their level."""
         return {}
 
     def _bound(self, evidence: PairedEvidence, alpha: float) -> float:
-        """Return the lower bound of what the first audit of some evidence finds over the second."""
+        """Return the lower bound of the first audit's statistic minus the second's."""
         key = evidence is self.forward, alpha
         if key not in self._bounds:
             # nobody can gain: Δ is known without a sample
@@ -78,7 +78,7 @@ class DifferenceLaw(SamplingLaw):
         return self._p(self.backward, -delta)
 
     def _p(self, evidence: PairedEvidence, delta: float) -> float:
-        """Return the p-value of "the first audit finds at most ``delta`` more than the second"."""
+        """Return the p-value of "the first statistic exceeds the second by at most ``delta``"."""
         if delta >= evidence.max_value:
             return 1.0
         if delta < evidence.min_value:
@@ -91,9 +91,9 @@ class DifferenceLaw(SamplingLaw):
 
 
 def _testable(evidence: PairedEvidence, delta: float) -> float:
-    """Return a difference, or the least above it that can be staked against.
+    """Return a difference, or the least above it that can be bet against.
 
-    Rejecting more rejects it too. At the least that a difference can be, stakes have no limit.
+    Rejecting a larger one rejects it, too. At the least possible difference, stakes have no limit.
     """
     if delta != evidence.min_value:
         return delta
@@ -101,20 +101,20 @@ def _testable(evidence: PairedEvidence, delta: float) -> float:
 
 
 PAIRED_CUTS = (0.0, 1 / 16, 1 / 4, 1.0)
-"""Where the prices of the first audit are cut into parts with stakes of their own."""
+"""Ends of the parts of the first audit's prices, each with its own stakes."""
 
 
 PAIRED_CUSHION = 0.85
-"""How closely wealth is aimed at 1/α: a difference can be skewed either way."""
+"""Cushion of the aim at 1/α: a difference can be skewed either way."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairedEvidence(Evidence):
     """A sample that two audits share, for bets against Δ = ψ − ψ' <= d.
 
-    Whatever price μ of the second audit is chosen from earlier records, E Y'_μ >= ψ'. So under
-    "Δ <= d" there is a price ν of the first at which Y_ν − Y'_μ − d has a mean of at most 0 given
-    the past, block after block, and wealth that bets on it has a mean of at most 1 there.
+    For any price μ of the second audit chosen from earlier records, E Y'_μ >= ψ'. So under "Δ <= d"
+    there is a price ν of the first at which Y_ν − Y'_μ − d has a mean of at most 0 given the past,
+    block after block, and wealth that bets on it has a mean of at most 1.
     """
 
     other: Evidence
@@ -122,36 +122,36 @@ class PairedEvidence(Evidence):
 
     @property
     def min_value(self) -> float:
-        """What Δ cannot be less than: 0 if moves are nested, else −(the most that ψ' can be)."""
+        """Lower limit of Δ: 0 if moves are nested, otherwise minus the upper limit of ψ'."""
         return 0.0 if self.nested else -self.other.limits.data_free_bound(self.other.budget)
 
     @property
     def max_value(self) -> float:
-        """What Δ cannot exceed: the first audit's largest gain, as ψ' >= 0."""
+        """Upper limit of Δ: the first audit's largest gain, as ψ' >= 0."""
         return self.limits.max_gain
 
     @cached_property
     def orders(self) -> Orders:
-        """The orders that the sample is bet on in."""
+        """The random orders of the sample."""
         segments = len(self.frontiers.row) + len(self.other.frontiers.row)
         sweeps = self.blocks // self.price_interval * segments
         return draw_orders(self.units.counts, self.blocks, sweeps, self.rng)
 
     @cached_property
     def ladder(self) -> EvenLadder:
-        """The differences on which bounds are found."""
+        """The ladder of differences for bounds."""
         return EvenLadder(self.n, self.max_value, self.min_value)
 
     def highest_price(self, delta: float) -> float:
         """Return the highest price at which E Y_ν can be ψ, if that is at most δ + ψ'."""
         if self.budget == 0:
             return 0.0
-        # εν* <= ψ <= d + ψ', and ψ' is at most what needs no data
+        # εν* <= ψ <= d + ψ', and ψ' is at most its data-free bound
         reach = delta + self.other.limits.data_free_bound(self.other.budget)
         return max(min(reach, self.limits.max_gain), 0.0) / self.budget
 
     def cuts(self, aim: float) -> tuple[float, ...]:
-        """Return where the prices are cut into parts, whatever is aimed at."""
+        """Return the ends of the parts of prices, the same for every aim."""
         del aim
         if self.budget == 0:
             return 0.0, 0.0
@@ -159,7 +159,7 @@ class PairedEvidence(Evidence):
 
     @cached_property
     def other_outcomes(self) -> OtherOutcomes:
-        """What the second audit takes from the outcomes of each entry of the orders.
+        """The second audit's outcomes at each entry of the orders, which are subtracted.
 
         Its price path does not depend on d, so one path serves all tests.
         """
@@ -174,10 +174,10 @@ class PairedEvidence(Evidence):
                 )
             kernels.fill_other_outcomes(orders, other.frontiers, other.budget, prices, entries)
         if self.nested and self.budget == 0:
-            # the first audit's gain is at least the second's, person by person: their difference is
-            # at least 0, and with it what a record can lose is d alone
+            # the first audit's gain is at least the second's for every person: their difference is
+            # at least 0, so that a record can lose d only
             return kernels.OtherOutcomes(entries, np.zeros_like(prices))
-        # φ' falls in μ: the limit at the next lower known price holds here too
+        # φ' decreases in μ: the limit at the next lower known price holds here, too
         at = np.searchsorted(other.limits.prices, prices, side="right") - 1
         return kernels.OtherOutcomes(entries, other.limits.limits[at] + other.budget * prices)
 
@@ -189,7 +189,7 @@ class PairedEvidence(Evidence):
         orders, other = self.orders, self.other_outcomes
         stakes = np.zeros(orders.n_before.shape)
         low, high = plan.cuts[part : part + 2]
-        # a difference reaches as far as the larger of the two gains, on either side of 0
+        # a difference can be as large as the larger of the two gains, on either side of 0
         max_gain = max(self.limits.max_gain, self.other.limits.max_gain)
         aim = Aim(
             plan.aim, plan.level, PAIRED_CUSHION, self.budget, max_gain, low,
@@ -207,7 +207,7 @@ class PairedEvidence(Evidence):
         return stakes
 
     def _thresholds(self, delta: float) -> FloatArray:
-        """Return what each entry's Y_ν is bet to exceed: d and what the second audit takes."""
+        """Return the threshold of each entry's Y_ν: d plus the second audit's outcome."""
         return self.other_outcomes.entries + delta
 
     @cached_property
@@ -215,15 +215,15 @@ class PairedEvidence(Evidence):
         """Rungs below and above which everything is very probably rejected.
 
         The sample's mean of Y_ν − Y'_μ at both audits' own prices, ``START_ERRORS`` standard errors
-        down and up. A spread of 1/n at least: a sample without any difference is no proof that
-        there is none.
+        down and up. The spread is at least 1/n, as a sample without differences does not prove that
+        there are none.
         """
         f = self.units.frequencies(self.problem.size)
         gains = _outcomes_at_solution(self.problem, self.budget, f) - _outcomes_at_solution(
             self.other.problem, self.other.budget, f
         )
         mean = float(f @ gains)
-        # gains that happen to be all alike still leave a start some room
+        # equal gains still leave a start some room
         slack = START_ERRORS * math.sqrt(
             max(float(f @ (gains - mean) ** 2), 1 / self.n**2) / self.units.effective_n
         )
@@ -239,7 +239,7 @@ def _outcomes_at_solution(problem: AuditProblem, budget: float, f: FloatArray) -
 
 
 def pair_evidence(first: Evidence, second: Evidence, *, nested: bool = False) -> PairedEvidence:
-    """Return the evidence about what the first audit finds over the second, of one sample."""
+    """Return the evidence on the difference between two audits of one sample."""
     return PairedEvidence(
         first.problem, first.units, first.limits, first.adaptive, first.rng, second, nested
     )

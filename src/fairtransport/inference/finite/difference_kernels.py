@@ -2,10 +2,9 @@
 
 "Δ <= d" says that *some* price ν of the first audit has E Y_ν <= d + ψ', and E Y'_μ >= ψ' at
 *every* price μ of the second. So the second audit's price is one path, chosen from the past, and
-the bet is on Y_ν − Y'_μ; it must win at every price ν of the first. What a price or a stake may
-depend on: n, d, α, the known limits of gains, and the records of earlier blocks; the prices that
-are looked at are ends that are known and those at which the gain of a cell bends in which an
-earlier record was.
+the bet is on Y_ν − Y'_μ; it must win at every price ν of the first. A price or a stake may depend
+on n, d, α, the known limits of gains, and the records of earlier blocks; the candidate prices are
+known ends and those at which the gain of a cell with an earlier record bends.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
     from fairtransport.inference.finite.sample import ObservedFrontiers, Orders
 
 DENSE_PRICE_BLOCKS = 4
-"""Blocks at the start in each of which a price is chosen."""
+"""Number of first blocks, in each of which a price is chosen."""
 PRIOR_VARIANCE_SHARE = 0.5
-"""The variance of a difference that is guessed beforehand, over the squared largest gain; stakes
-that hope for less lose too much at the first difference that comes late."""
+"""Prior guess of the variance of a difference, over the squared largest gain; with a smaller one,
+stakes lose too much at the first difference that comes late."""
 
 
 class OtherOutcomes(NamedTuple):
@@ -48,7 +47,7 @@ class OtherOutcomes(NamedTuple):
 
 
 class PairedLedger(NamedTuple):
-    """An order's past by cell and by price, from which the next stake is chosen."""
+    """An order's past by cell and by price, on which the next stake depends."""
 
     past: FloatArray
     prices: FloatArray
@@ -69,7 +68,7 @@ def fill_price_paths(
 ) -> None:
     """Fill (orders, blocks) with the prices at which the past mean of Y'_μ is least."""
     for s in prange(len(prices)):
-        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        # prange counts unsigned, which would compile everything below a second time
         _fill_price_path(int(np.int64(s)), orders, frontiers, budget, price_interval, prices)
 
 
@@ -79,14 +78,14 @@ def _fill_price_path(
     prices: FloatArray,
 ) -> None:  # fmt: skip
     """Fill the second audit's prices of one order, each from the blocks before it."""
-    # the price before anybody was seen; no stake is laid on it
+    # the price before any records; nothing is staked on it
     past, total, price = np.zeros(len(frontiers.base)), 0.0, 0.0
     for e in range(prices.shape[1]):
         if e < DENSE_PRICE_BLOCKS or e % price_interval == 0:
             price = _find_least_mean_price(past, total, frontiers, budget)
         prices[s, e] = price
         for a in range(orders.start[s, e], orders.start[s, e + 1]):
-            # after the price was written down: the price of a block knows earlier blocks alone
+            # after the price was stored: the price of a block depends on earlier blocks only
             mass = orders.records[a] * frontiers.weight[orders.cell[a]]
             past[orders.cell[a]] += mass
             total += mass
@@ -96,13 +95,13 @@ def _fill_price_path(
 def _find_least_mean_price(
     past: FloatArray, total: float, frontiers: ObservedFrontiers, budget: float
 ) -> float:
-    """Return the price at which the past mean of Y' is least: the past costs the budget there.
+    """Return the price with the least past mean of Y', where past costs equal the budget.
 
-    The mean of Y'_μ has the derivative ε' − (cost of the targets that are best at μ): it is least
-    where that changes its sign. A better price is worth more, a worse one is as valid.
+    The mean of Y'_μ has the derivative ε' − (cost of the best targets at μ): it is least where the
+    sign changes. A better price wins more, a worse one is as valid.
     """
     cost = 0.0
-    # cells that were not seen have past 0 and add nothing, so that their bends stay unknown
+    # unseen cells have past 0 and add nothing, so that their bends are not used
     for k in range(len(frontiers.row)):
         cost += past[frontiers.row[k]] * frontiers.cost[k]
         if cost > budget * total:
@@ -122,7 +121,7 @@ def fill_other_outcomes(
             for a in range(orders.start[s, e], orders.start[s, e + 1]):
                 i = orders.cell[a]
                 if budget == 0.0:
-                    # no budget: only free moves are allowed, and the price plays no part
+                    # without a budget only free moves are allowed, at any price
                     entries[a] = frontiers.base[i]
                 else:
                     entries[a] = budget * price + net_gain(
@@ -138,7 +137,7 @@ def fill_paired_stakes(
 ) -> None:  # fmt: skip
     """Fill the stakes of each order."""
     for s in prange(len(stakes)):
-        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        # prange counts unsigned, which would compile everything below a second time
         _choose_stakes(int(np.int64(s)), orders, frontiers, aim, others, tops, stakes)
 
 
@@ -149,22 +148,22 @@ def _choose_stakes(
 ) -> None:  # fmt: skip
     """Fill the stakes of one order.
 
-    Under "Δ <= d" the mean of Y_ν* − Y'_μ − d given earlier blocks is at most 0, whatever μ and
-    λ >= 0 were chosen from them: wealth at ν* has a mean of at most 1 (theory page, "Differences of
-    two audits").
+    Under "Δ <= d" the mean of Y_ν* − Y'_μ − d given earlier blocks is at most 0, for any μ and λ >=
+    0 chosen from them: wealth at ν* has a mean of at most 1 (theory page, "Differences of two
+    audits").
     """
     blocks = stakes.shape[1]
     ledger = _open_ledger(len(frontiers.base), aim.n_prices)
     n_prices, all_bends, changed, due = 0, True, True, 0
     for e in range(blocks):
-        # seldom later on, so that looking back costs no more than a few passes
+        # rarely later on, so that replays cost no more than a few passes
         if e >= due and (changed or not all_bends):
             n_prices, all_bends = choose_prices(ledger.past, frontiers, aim, ledger.prices)
             _reset_prices(frontiers, aim, n_prices, ledger)
             _replay_blocks(orders, others, s, e, stakes, n_prices, ledger)
             changed, due = False, e + max(1, e // 2)
         worst = _find_least_wealth(n_prices, ledger)
-        # wealth itself is positive, its float may not be
+        # wealth is positive, but may underflow
         log_wealth = (
             math.log(ledger.wealth[worst]) if ledger.wealth[worst] > 0.0 else -MAX_LOG_FACTOR
         )
@@ -173,12 +172,11 @@ def _choose_stakes(
             stake = 0.0
         else:
             stake = _choose_stake(orders.n_before[s, e], orders.n, aim, log_wealth, worst, ledger)
-            # the worst that can come: the second audit takes its most, and the first one gives no
-            # more than ε times the part's lowest price. The factor is then still 1 − cap; known
-            # beforehand.
+            # the worst case: the largest outcome of the second audit, and ε times the part's lowest
+            # price for the first. Even then the factor is 1 − cap; all of it is known beforehand.
             reach = aim.delta + tops[s, e] - aim.budget * aim.low
             stake = min(stake, aim.max_stake / max(reach, 1e-9 * aim.most_gain))
-        # from here on the block's records may be looked at
+        # from here on the block's records may be used
         stakes[s, e] = stake
         changed = _take_block(orders, frontiers, aim, s, e, n_prices, ledger) or changed
         _multiply_wealth(orders, others, s, e, stake, n_prices, ledger)
@@ -190,9 +188,9 @@ def _choose_stake(
 ) -> float:
     """Return the stake of a block before it is capped.
 
-    The prior guess of the variance, ``PRIOR_VARIANCE_SHARE`` of the largest gain squared, is wide
-    on purpose: a sample's first differences may be long in coming, and a stake that took their
-    absence for a small variance would lose most at the first of them.
+    The prior guess of the variance, ``PRIOR_VARIANCE_SHARE`` of the largest gain squared, is
+    deliberately large: a sample's first differences may come late, and a stake for a small variance
+    would then lose most at the first of them.
     """
     prior = PRIOR_VARIANCE_SHARE * aim.most_gain * aim.most_gain
     variance = (aim.weight * prior + ledger.squares[worst]) / (aim.weight + n_past)
@@ -204,7 +202,7 @@ def _choose_stake(
 def _open_ledger(cells: int, prices: int) -> PairedLedger:
     """Return an empty ledger with room for cells and prices.
 
-    One array is cut into rows: compiled code allocates once an order.
+    Rows of one array, so that compiled code allocates once per order.
     """
     by_price = np.zeros((5, prices))
     return PairedLedger(
@@ -217,7 +215,7 @@ def _open_ledger(cells: int, prices: int) -> PairedLedger:
 def _reset_prices(
     frontiers: ObservedFrontiers, aim: Aim, n_prices: int, ledger: PairedLedger
 ) -> None:
-    """Begin at new prices, at which nothing was bet yet, with the cells that were seen."""
+    """Begin at new prices, without bets so far, with the cells seen so far."""
     for at in range(n_prices):
         ledger.wealth[at], ledger.squares[at], ledger.total[at] = 1.0, 0.0, 0.0
     for i in range(len(ledger.past)):
@@ -230,9 +228,9 @@ def _replay_blocks(
     orders: Orders, others: FloatArray, s: int, until: int, stakes: FloatArray, n_prices: int,
     ledger: PairedLedger,
 ) -> None:  # fmt: skip
-    """Count the blocks before ``until`` again, from the first on.
+    """Replay the blocks before ``until``.
 
-    Prices move as cells are met, stakes do not: the same bets are replayed at the new prices.
+    Prices change as cells are seen, stakes do not: the same bets are replayed at the new prices.
     """
     for e in range(until):
         _multiply_wealth(orders, others, s, e, stakes[s, e], n_prices, ledger)
@@ -243,7 +241,7 @@ def _take_block(
     orders: Orders, frontiers: ObservedFrontiers, aim: Aim, s: int, e: int, n_prices: int,
     ledger: PairedLedger,
 ) -> bool:  # fmt: skip
-    """Note the cells of a block's records; return whether one was not seen before."""
+    """Store the cells of a block's records; return whether any is new."""
     changed = False
     for a in range(orders.start[s, e], orders.start[s, e + 1]):
         i = orders.cell[a]
@@ -264,7 +262,7 @@ def _multiply_wealth(
     n_prices: int,
     ledger: PairedLedger,
 ) -> None:
-    """Count a block's records, and multiply wealth by their factors.
+    """Store a block's records, and multiply wealth by their factors.
 
     Factors of many records at once are multiplied by their logarithms. Wealth may overflow to
     infinity, which is won, or underflow to 0, which is lost.
@@ -287,13 +285,13 @@ def _multiply_wealth(
                 ledger.logs[at] += count * log_factor(stake * x)
     if several:
         for at in range(n_prices):
-            # an infinite factor times a wealth that underflowed to 0 would be no number
+            # an infinite factor times an underflowed wealth of 0 would be NaN
             ledger.wealth[at] *= math.exp(min(ledger.logs[at], MAX_LOG_FACTOR))
 
 
 @njit(cache=True)
 def _find_least_wealth(n_prices: int, ledger: PairedLedger) -> int:
-    """Return where wealth is least; before anything was staked the least past mean decides."""
+    """Return the index of the least wealth; before any stake, of the least past mean."""
     best = 0
     for at in range(1, n_prices):
         here, least = ledger.wealth[at], ledger.wealth[best]

@@ -30,49 +30,47 @@ if TYPE_CHECKING:
 
 
 BLOCKS = ((200, 200), (10_000, 100), (100_000, 60))
-"""(records, blocks): stakes are chosen in so many blocks up to a number of records, beyond all in
+"""(records, blocks): number of blocks with a stake each, up to a number of records; beyond all,
 ``MIN_BLOCKS``."""
 MIN_BLOCKS = 20
 LARGE_SAMPLE_RECORDS = 10_000
-"""Records beyond which fewer prices are looked at."""
+"""Number of records beyond which fewer prices are used."""
 CUSHIONS = ((50, 0.8), (200, 0.85), (1_000, 0.95))
-"""(records, cushion): how closely a rejection's wealth is aimed at 1/α; in between, by the
-logarithm."""
+"""(records, cushion): cushion of a rejection's aim at 1/α, interpolated in the logarithm."""
 CUTS = (0.0, 0.5, 1.0)
-"""Where the prices from 0 to δ/ε are cut into parts with stakes of their own."""
+"""Ends of the parts of the prices from 0 to δ/ε, each with its own stakes."""
 MIN_THRESHOLD_SHARE = 1e-12
-"""Smallest threshold that is bet on, as a share of the largest gain; stakes grow as one over it."""
+"""Smallest threshold that is bet on, as a share of the largest gain; stakes are its inverse."""
 MAX_RECORD_LOSS = 0.75
 """Largest share of wealth that one record can lose."""
 PRIOR_RECORDS = 4.0
-"""Records that the prior guess of a variance counts for."""
+"""Weight of the prior guess of a variance, in records."""
 START_ERRORS = 6.0
 """Standard errors from the estimate at which the search for a start begins."""
 SMALL_SAMPLE_RECORDS = 200
 MIN_ORDER_SHARES = (1 / 8, 1 / 4)
-"""Share of the orders whose mean wealth may decide without the others, in small samples and in
-larger ones; with less, bounds would move more with the seed."""
+"""Minimum share of the orders whose mean wealth may decide without the others, in small samples and
+in larger ones; with less, bounds would vary more with the seed."""
 N_FIXED_STAKES = 40
-"""Stakes in the mixture for targets that depend on the sample."""
+"""Number of stakes in the mixture for targets that depend on the sample."""
 N_LIMIT_PRICES = 64
-"""Prices at which the largest gain of a declared sample space is computed."""
+"""Number of prices at which the largest gain of a declared sample space is computed."""
 
 
 SEARCHED_LIMIT_PRICES = 2.0 ** np.arange(-5, 6)
-"""The same where frontiers are too long to be listed, by the price of equal frequencies."""
+"""The same if frontiers are too long to list, as multiples of the price of equal frequencies."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """A sample of units and what was known before it, as bets need them.
 
-    ``adaptive`` is whether stakes may follow the past; otherwise they are a fixed mixture.
+    ``adaptive``: stakes may depend on the past; otherwise they are a fixed mixture.
 
-    How stakes are chosen must not depend on the sample but through earlier records. The number
-    of blocks, of prices that are looked at and of rungs depend on n and on ``limits`` only. The
-    number of orders depends on the number of occupied cells; it is no part of any stake, and
-    given the sample's multiset the orders are independent and alike, so that their wealths are
-    exchangeable, however many they are.
+    Stakes must depend on the sample only through earlier records. The numbers of blocks, of prices
+    and of rungs depend on n and on ``limits`` only. The number of orders depends on the number of
+    occupied cells; no stake depends on it, and given the sample's multiset the orders are
+    independent and identically distributed, so that any number of wealths is exchangeable.
     """
 
     problem: AuditProblem
@@ -83,17 +81,17 @@ class Evidence:
 
     @property
     def budget(self) -> float:
-        """ε; 0 where only free moves matter."""
+        """ε; 0 if only free moves matter."""
         return 0.0 if self.limits.linear else self.problem.budget
 
     @property
     def n(self) -> int:
-        """The number of records: of units."""
+        """The number of records, that is of units."""
         return self.units.n
 
     @cached_property
     def frontiers(self) -> ObservedFrontiers:
-        """The frontiers of the units; without segments where only free moves matter."""
+        """The frontiers of the units; without segments if only free moves matter."""
         return observed_frontiers(self.problem, self.units, with_costs=not self.limits.linear)
 
     @cached_property
@@ -105,56 +103,56 @@ class Evidence:
 
     @cached_property
     def orders(self) -> Orders:
-        """The orders that the sample is bet on in."""
+        """The random orders of the sample."""
         counts = self.units.counts
         if not self.adaptive:
-            # stakes chosen from earlier records would not be predictable where φ depends on later
-            # ones, or where sizes do: fixed stakes, whose wealth needs no order
+            # stakes from earlier records would not be predictable if φ or sizes depend on later
+            # ones: stakes are fixed, and their wealth needs no order
             return build_single_block(counts, N_FIXED_STAKES)
         sweeps = self.blocks // self.price_interval * len(self.frontiers.row)
         return draw_orders(counts, self.blocks, sweeps, self.rng)
 
     def average(self, logs: FloatArray) -> float:
-        """Put the log-wealths of orders, or of the stakes of a mixture, together.
+        """Combine the log-wealths of orders, or of the stakes of a mixture.
 
         Stakes of a mixture are not exchangeable, so that only their mean is an e-value.
         """
         if not self.adaptive:
             return log_mean(logs)
-        # the largest mean of the first k orders is valid from any k on; from few on it moves with
-        # the seed
+        # the largest mean of the first k orders is valid for any least k; with a small one it
+        # varies with the seed
         share = MIN_ORDER_SHARES[self.n > SMALL_SAMPLE_RECORDS]
         return log_best_mean(logs, math.ceil(share * len(logs)))
 
     @property
     def blocks(self) -> int:
-        """How often stakes are chosen; a function of n alone."""
+        """Number of blocks with a stake each; a function of n only."""
         return next((blocks for records, blocks in BLOCKS if self.n <= records), MIN_BLOCKS)
 
     @property
     def cushion(self) -> float:
-        """How closely the wealth against ψ <= δ is aimed at 1/α; it grows with n."""
+        """Cushion of the aim at 1/α against ψ <= δ; it increases with n."""
         sizes, cushions = np.array(CUSHIONS).T
         return float(np.interp(math.log(self.n), np.log(sizes), cushions))
 
     @property
     def price_interval(self) -> int:
-        """The number of blocks for which a certificate's price is kept; a function of n alone."""
+        """The number of blocks for which a certificate's price is kept; a function of n only."""
         return 1 if self.n <= LARGE_SAMPLE_RECORDS else 4
 
     @property
     def n_prices(self) -> int:
-        """The number of prices that wealth is kept at, at the most; a function of n alone."""
+        """Maximum number of prices at which wealth is kept; a function of n only."""
         return 64 if self.n <= LARGE_SAMPLE_RECORDS else 8
 
     @property
     def min_value(self) -> float:
-        """What ψ cannot be less than: nobody has to move."""
+        """Lower limit of ψ, as nobody has to move."""
         return 0.0
 
     @property
     def max_value(self) -> float:
-        """What ψ cannot exceed."""
+        """Upper limit of ψ."""
         return self.limits.max_gain
 
     def highest_price(self, delta: float) -> float:
@@ -163,7 +161,7 @@ class Evidence:
         return delta / self.budget if self.budget > 0 else 0.0
 
     def cuts(self, aim: float) -> tuple[float, ...]:
-        """Return where the prices are cut into parts in a bet against ψ <= ``aim``."""
+        """Return the ends of the parts of prices in a bet against ψ <= ``aim``."""
         if self.budget == 0:
             return 0.0, 0.0
         return tuple(share * aim / self.budget for share in CUTS)
@@ -171,14 +169,14 @@ class Evidence:
     def choose_stakes(self, plan: Plan, part: int) -> FloatArray:
         """Return (orders, blocks) the stakes of a plan for one part of the prices."""
         if not self.adaptive:
-            # fixed stakes, a path each, whatever the price
+            # fixed stakes, one path each, for every price
             return build_fixed_stakes(plan.aim, self.n)[:, None]
         from fairtransport.inference.finite import rejection_kernels as kernels
 
         orders, frontiers = self.orders, self.frontiers
         stakes = np.zeros(orders.n_before.shape)
         low, high = plan.cuts[part : part + 2]
-        # a part that holds prices above δ/ε has to win only below it
+        # a part with prices above δ/ε has to win only up to it
         if self.budget > 0:
             high = min(high, self.highest_price(plan.aim))
         aim = kernels.Aim(
@@ -202,7 +200,7 @@ class Evidence:
             if self.adaptive:
                 kernels.fill_log_wealths(orders, stakes, outcomes, thresholds, result)
             else:
-                # a kernel of its own: one block, and the stakes of a record side by side
+                # a separate kernel for one block, with the stakes of a record side by side
                 mixture = stakes[:, 0].copy()
                 kernels.fill_mixture_log_wealths(
                     orders.records, mixture, outcomes, thresholds, result
@@ -210,12 +208,12 @@ class Evidence:
         return result
 
     def _thresholds(self, delta: float) -> FloatArray:
-        """Return what the outcome of each entry of the orders is bet to exceed."""
+        """Return the threshold of each entry's outcome."""
         return np.full(len(self.orders.cell), delta)
 
     @cached_property
     def ladder(self) -> Ladder:
-        """The thresholds on which bounds are found."""
+        """The ladder of thresholds for bounds."""
         return Ladder(self.n, self.limits.max_gain)
 
     @cached_property
@@ -223,9 +221,9 @@ class Evidence:
         """Rungs below and above which everything is very probably rejected.
 
         min over ν of the sample's mean of Y_ν, ``START_ERRORS`` standard errors down and up. The
-        sample may be looked at for this: a start is tested at a level that is divided among all
-        rungs that could have been one (`Ladder.climb`), so that a bad guess costs time and nothing
-        else. Members of a unit are taken to be alike.
+        sample may be used for this: a start is tested at a level that is divided among all possible
+        starts (`Ladder.climb`), so that a bad guess only costs time. Members of a unit are treated
+        as equal.
         """
         means, spreads = self._find_means()
         slack = START_ERRORS * spreads / math.sqrt(self.units.effective_n)
@@ -233,7 +231,7 @@ class Evidence:
         return self.ladder.rung_below(low), self.ladder.rung_below(high) + 1
 
     def _find_means(self) -> tuple[FloatArray, FloatArray]:
-        """Return mean and spread of the sample's Y_ν at its prices; of long frontiers at one."""
+        """Return mean and spread of the sample's Y_ν at its prices; at one for long frontiers."""
         frequencies = self.units.frequencies(self.problem.size)
         budget = self.problem.budget
         if self.problem.columns is not None:
@@ -249,14 +247,14 @@ class Evidence:
 
 
 def build_fixed_stakes(aim: float, n: int) -> FloatArray:
-    """Return the stakes of the mixture against "ψ <= aim", from the largest that is allowed."""
+    """Return the stakes of the mixture against "ψ <= aim", the largest allowed one first."""
     largest = MAX_RECORD_LOSS / aim
     return np.geomspace(largest, largest / (10 * math.sqrt(n)), N_FIXED_STAKES)
 
 
 @dataclass(frozen=True, eq=False)
 class GainLimits:
-    """What is known of gains before the sample is drawn, for points outside it too."""
+    """Limits of gains that are known before the sample is drawn, also at points outside it."""
 
     prices: FloatArray
     limits: FloatArray
@@ -265,27 +263,27 @@ class GainLimits:
 
     @property
     def max_gain(self) -> float:
-        """The largest gain there can be: φ_ν falls in ν, so the limit at price 0."""
+        """The largest possible gain: φ_ν decreases in ν, so this is the limit at price 0."""
         return float(self.limits[0])
 
     def data_free_bound(self, budget: float) -> float:
-        """Return what ψ cannot exceed whatever the population: min over ν of εν + max φ_ν.
+        """Return an upper limit of ψ for any population: min over ν of εν + max φ_ν.
 
         ψ <= E Y_ν <= εν + max φ_ν at every price; the limits hold from each known price on, so the
-        least over these prices is a bound, if not the least of all.
+        least over these prices is a bound, though not the least of all.
         """
         return float(np.min(budget * self.prices + self.limits))
 
 
 def find_space_limits(problem: AuditProblem) -> GainLimits:
-    """Return the limits where a problem's points are the whole sample space."""
+    """Return the limits if a problem's points are the whole sample space."""
     if problem.budget == 0 or not (problem.columns or len(problem.frontiers.row)):
         gains = problem.net_gains(math.inf)
         max_gain = float(gains.max())
         # then ψ is a share of people times the largest gain: Clopper and Pearson's bounds are exact
         two_valued = max_gain > 0 and bool(np.all((gains == 0) | (gains >= max_gain)))
         return GainLimits(np.zeros(1), np.array([max_gain]), linear=True, two_valued=two_valued)
-    # prices of the declared space, not of the sample: what is known beforehand may fix a cap
+    # prices of the declared space, not of the sample, so that caps are known beforehand
     if problem.columns is None:
         inner = np.unique(np.quantile(problem.frontiers.slope, np.linspace(0, 1, N_LIMIT_PRICES)))
         prices = np.r_[0.0, inner[inner > 0]]
@@ -301,14 +299,14 @@ def find_loss_limits(
     problem: AuditProblem, loss_range: tuple[float, float], *, binary: bool,
     max_gain: float | None = None,
 ) -> GainLimits:  # fmt: skip
-    """Return the limits where points outside the problem may be drawn too.
+    """Return the limits if points outside the problem may be drawn, too.
 
-    What decides is known without the sample: the losses' range, whether they are ``binary``
-    (at an end of it), the budget, whether the similarity allows other than free moves, and
-    the largest gain there can be, ``max_gain``, if that is less than the whole range.
+    They depend on what is known without the sample: the losses' range, whether they are ``binary``
+    (at an end of it), the budget, whether the similarity allows other than free moves, and the
+    largest possible gain, ``max_gain``, if that is less than the whole range.
     """
     low, high = loss_range
-    # nobody outside the sample is known: their gain can be as wide as the range of losses
+    # people outside the sample are unknown: their gain can be as large as the range of losses
     reach = high - low if max_gain is None else min(max_gain, high - low)
     linear = problem.budget == 0 or problem.geometry.is_free
     return GainLimits(
@@ -318,10 +316,10 @@ def find_loss_limits(
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How "ψ <= aim" is bet against at a level: the prices in parts, each with its own stakes.
+    """A bet against "ψ <= aim" at a level: the parts of prices, each with its own stakes.
 
-    Near a corner of the budget curve two prices far apart both matter, and what wins at the one
-    loses at the other. Every price is tested by itself, so each may have its own stakes.
+    Near a corner of the budget curve two distant prices matter, and stakes that win at one lose at
+    the other. Every price is tested separately, so each may have its own stakes.
     """
 
     aim: float
@@ -342,11 +340,11 @@ class Plan:
 STEP = 0.06
 """Width of a rung in √δ, in units of 1/√n."""
 STRIDE = 16
-"""Rungs between those that are looked at for a start."""
+"""Number of rungs between candidates for a start."""
 EVEN_STEP = 0.04
 """Width of a rung of even steps, in units of the largest gain over √n."""
 HEAD_START = 0.02
-"""Share of α that is spent on finding a rung to start from."""
+"""Share of α that is spent on the search for a start."""
 
 
 Rejects: TypeAlias = Callable[[int, float], bool]
@@ -361,8 +359,8 @@ class Ladder:
     ψ(f*) along the ladder are nested, so testing them in order at level α and stopping at the
     first that is not rejected is wrong with probability at most α (fixed-sequence testing).
 
-    The standard error of a share of size δ grows as √δ, so that a rung is about the same small part
-    of a standard error everywhere.
+    The standard error of a share of size δ grows as √δ, so that all rungs are about the same small
+    part of a standard error.
     """
 
     n: int
@@ -393,20 +391,20 @@ class Ladder:
         return rung
 
     def _nearest_rung(self, delta: float) -> int:
-        """Return about the rung of δ, from the formula alone."""
+        """Return the approximate rung of δ, by the formula only."""
         return int(math.sqrt(max(delta, 0.0) / self.top) / self.width)
 
     @staticmethod
     def main_level(alpha: float) -> float:
-        """Return what is left of α when a start was found."""
+        """Return the level that remains after the search for a start."""
         return alpha * (1 - HEAD_START)
 
     def climb(self, alpha: float, rejects: Rejects, guess: int) -> int:
         """Return the last rung up to which everything is rejected at level α in all.
 
-        Climbing from rung 0 would cost hundreds of tests. A start that is wrong, above ψ(f*), has
-        probability at most hα; from a right one the first wrong step is the test of the one
-        rung that holds ψ(f*), at (1 − h)α.
+        Climbing from rung 0 would cost hundreds of tests. A wrong start, above ψ(f*), has
+        probability at most hα; from a right one the first wrong step is the test of the rung that
+        contains ψ(f*), at (1 − h)α.
         """
         rung = self._start(alpha, rejects, guess)
         # tests are nested along the ladder, so that stopping at the first that does not reject is
@@ -418,13 +416,12 @@ class Ladder:
     def _start(self, alpha: float, rejects: Rejects, guess: int) -> int:
         """Return a rung up to which everything is rejected at a small share of α.
 
-        Every ``STRIDE``-th rung gets an equal part of half that share, so that any of them may be
-        looked at in any order, here from a guess outwards. With the other half, steps of a
-        quarter stride go on from there.
+        Every ``STRIDE``-th rung gets an equal part of half that share, so that they may be tested
+        in any order, here from a guess outwards. The other half is for steps of a quarter stride
+        from there.
         """
         stops = math.ceil(self.rungs / STRIDE)
-        # a union bound over all stops, looked at or not: the guess may therefore come from the
-        # sample
+        # a union bound over all stops, tested or not: so the guess may depend on the sample
         level = alpha * HEAD_START / 2 / stops
         # doubling steps from the guess until it is bracketed, then halves: a good guess needs two
         # tests, a bad one the logarithm of its distance
@@ -439,8 +436,8 @@ class Ladder:
             if not low < at < high:
                 at = (low + high) // 2
         rung, stride = low * STRIDE, STRIDE // 4
-        # a fixed sequence again: of these steps only the first above ψ can be wrong, so that none
-        # of them has to share its level
+        # a fixed sequence again: of these steps only the first above ψ can be wrong, so they need
+        # not share the level
         while rejects(rung + stride, alpha * HEAD_START / 2):
             rung += stride
         return rung
@@ -448,10 +445,10 @@ class Ladder:
 
 @dataclass(frozen=True)
 class EvenLadder(Ladder):
-    """Thresholds between what a difference can be at least and at most, equally spaced.
+    """Thresholds between the limits of a difference, equally spaced.
 
-    Differences lie on both sides of 0 and their standard error does not vanish there, so that
-    steps in √δ would make no sense.
+    Differences lie on both sides of 0 and their standard error does not vanish there, so steps in
+    √δ would be meaningless.
     """
 
     bottom: float
@@ -471,5 +468,5 @@ class EvenLadder(Ladder):
         return min(self.top, self.bottom + rung * self.width)
 
     def _nearest_rung(self, delta: float) -> int:
-        """Return about the rung of a difference; ends of the ladder for what lies outside."""
+        """Return the approximate rung of a difference, clipped to the ladder."""
         return min(int((max(delta, self.bottom) - self.bottom) / self.width), self.rungs)

@@ -1,4 +1,4 @@
-"""Compiled primitives of betting: stakes chosen from the past, and the wealth they lead to.
+"""Compiled primitives of betting: stakes chosen from the past, and their wealth.
 
 A bet against "E Y <= δ" multiplies wealth by 1 + λ(Y − δ), one against "E Y >= δ" by
 1 − λ(Y − δ), record by record, with a stake λ that depends on earlier records only. Under the
@@ -7,7 +7,7 @@ hypothesis the wealth's mean is at most 1, whatever the stakes.
 The stakes are *digital*: they hedge an option that pays 1/α at the end if the bet succeeds. If
 wealth is W with m records to come, p = c · α · W is the option's price at variance v, d = Φ⁻¹(p),
 and its hedge is λ = pdf(d)/(p √(v m)). The cushion c < 1 makes the option aim a little above 1/α,
-since hedging in steps is not perfect; the more records, the less it needs.
+as hedging in steps is imperfect; with more records, it can be closer to 1.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAX_SERIES_ARGUMENT = 5e-3
 MIN_PRODUCT, MAX_PRODUCT = 1e-100, 1e100
 """Products of factors are put into the sum of logarithms before they leave this range."""
 MAX_MULTIPLIED_RECORDS = 8.0
-"""Records of a cell whose factors are multiplied one by one; of more, logarithms are faster."""
+"""Maximum number of records of a cell to multiply factors of; beyond it, logarithms are faster."""
 WON_OPTION_PRICE = 0.9999
-"""Price of the option from which it counts as won and nothing is staked any more."""
+"""Price of the option from which on it counts as won and nothing is staked."""
 
 
 @njit(cache=True)
@@ -39,8 +39,7 @@ def _upper_quantile(p: float) -> float:
     Newton steps on P(Z > z) − q, each of which about squares the error. Compiled code cannot
     call ``scipy.special.ndtri``, and a stake needs no more digits than these.
     """
-    # a start good to .0005 (Abramowitz and Stegun 26.2.23), then two corrections
-    # the formula is for the upper half; the lower one is its mirror image, told apart by `p == q`
+    # the formula is for the upper half; in the lower one, where p != q, z is mirrored
     q = min(p, 1.0 - p)
     t = math.sqrt(-2.0 * math.log(q))
     z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (
@@ -69,15 +68,15 @@ def log_factor(x: float) -> float:
 def accumulate_wealth(total: float, product: float, x: float, count: float) -> tuple[float, float]:
     """Return log-wealth ``total`` + log ``product`` after ``count`` records of factor 1 + x.
 
-    Few records cost a product each; a logarithm is taken before it leaves the range of floats.
+    Few records are multiplied; a logarithm is taken before the product leaves the range of floats.
     """
-    # a cell's records are alike: their factors are one power, and its logarithm is one product
+    # a cell's records are equal: their factors are a power, and its logarithm a product
     if count > MAX_MULTIPLIED_RECORDS:
         return total + count * log_factor(x), product
     for _ in range(int(count)):
         product *= 1.0 + x
-    # at most eight factors came since the last look: from inside this range only factors beyond
-    # 1e26 or below 1e-26 could leave that of floats
+    # at most eight factors since the last check: only those beyond 1e26 or below 1e-26 could leave
+    # the range of floats
     if not MIN_PRODUCT < product < MAX_PRODUCT:
         return total + math.log(product), 1.0
     return total, product
@@ -87,12 +86,12 @@ def accumulate_wealth(total: float, product: float, x: float, count: float) -> t
 def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
     """Return pdf(d)/p for the option that pays 1/α: the stake in units of 1/√(v m).
 
-    p = cushion · α · W is what the option costs now if the bet is fair, d its normal quantile.
-    Any function of the past may be staked, so the rule needs no proof, only a lower limit of 0
-    and the caller's cap.
+    p = cushion · α · W is the price of the option if the bet is fair, d its normal quantile. Any
+    function of the past may be staked, so the rule needs no proof, only a lower limit of 0 and the
+    caller's cap.
     """
-    # p is a price, so it must lie inside (0, 1): a wealth of next to nothing still has a quantile,
-    # and e⁵⁰ is beyond any 1/α in use: there the option is won in either case
+    # a price must lie inside (0, 1), also for a tiny wealth; e⁵⁰ exceeds any 1/α in use: there the
+    # option is won anyway
     p = max(cushion * alpha * math.exp(min(log_wealth, 50.0)), 1e-12)
     if p >= WON_OPTION_PRICE:
         return 0.0
@@ -104,15 +103,15 @@ def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
 def digital_stake(
     log_wealth: float, alpha: float, cushion: float, variance: float, to_come: float, drift: float
 ) -> float:
-    """Return the option's hedge; once it is won, what is above 1/α goes on betting.
+    """Return the option's hedge; once it is won, the surplus over 1/α is bet.
 
-    ``drift`` is the past mean of what is bet on. Half of Kelly's stake on the surplus lets
-    wealth grow where the evidence is overwhelming, at little risk to 1/α.
+    ``drift`` is the past mean of the excess. Half of Kelly's stake on the surplus lets wealth grow
+    when the evidence is overwhelming, at little risk to 1/α.
     """
     hedge = digital_hedge(log_wealth, alpha, cushion)
     if hedge > 0.0:
         return float(hedge / math.sqrt(variance * to_come))
-    # of a wealth W > 1/α only the share 1 − 1/(αW) is put at risk; nothing of it is at W <= 1/α
+    # of a wealth W > 1/α only the share 1 − 1/(αW) is at risk; nothing at W <= 1/α
     surplus = 1.0 - math.exp(-max(log_wealth + math.log(alpha), 0.0))
     return float(0.5 * surplus * max(drift, 0.0) / variance)
 
@@ -127,25 +126,22 @@ def fill_log_wealths(
 ) -> None:
     """Fill (outcomes, orders) with the log-wealth of stakes on rows of ``outcomes``.
 
-    ``thresholds`` is what the outcome of each entry is bet to exceed.
+    ``thresholds`` are those of the entries' outcomes.
     """
     n_orders, n_blocks = stakes.shape
-    # one loop over both, so that threads are busy with few rows and many orders as well as the
-    # reverse
+    # one loop over both, so that threads are busy with few rows and many orders, and vice versa
     for job in prange(outcomes.shape[0] * n_orders):
         y, s = job // n_orders, job % n_orders
         total, product = 0.0, 1.0
         for e in range(n_blocks):
-            # a block without a stake multiplies wealth by 1: passed over, and most lost orders are
-            # such
+            # a block without a stake multiplies wealth by 1, as in most lost orders: it is skipped
             stake = stakes[s, e]
             if stake == 0.0:
                 continue
             for a in range(orders.start[s, e], orders.start[s, e + 1]):
                 x = stake * (outcomes[y, orders.cell[a]] - thresholds[a])
-                # stakes are capped so that this cannot be for outcomes that there are; tangents of
-                # φ, which `least_wealth` bets on too, may lie far below it, and whoever lost
-                # everything stays at 0
+                # impossible for real outcomes, as stakes are capped; tangents of φ, which
+                # `least_wealth` bets on, too, may be far below it, and a lost wealth stays 0
                 if x <= -1.0:
                     total = -np.inf
                     break
@@ -160,20 +156,20 @@ def fill_mixture_log_wealths(
     counts: FloatArray, stakes: FloatArray, outcomes: FloatArray, thresholds: FloatArray,
     result: FloatArray,
 ) -> None:  # fmt: skip
-    """Fill (outcomes, stakes) with the log-wealth of stakes that never change.
+    """Fill (outcomes, stakes) with the log-wealth of constant stakes.
 
-    The same numbers as `fill_log_wealths`, ``counts`` records of each cell in their order. All
-    stakes are bet on a record at once: their products do not wait for each other.
+    The same numbers as `fill_log_wealths`, for ``counts`` records of each cell. All stakes are bet
+    on a record at once, as their products are independent.
 
-    A wealth of fixed stakes is a symmetric function of the records: cells come in any order, and
-    the whole sample is one block.
+    The wealth of a constant stake is a symmetric function of the records: cells come in any order,
+    and the whole sample is one block.
     """
     n_stakes = len(stakes)
     for y in prange(outcomes.shape[0]):
         totals, products = np.zeros(n_stakes), np.ones(n_stakes)
         for a in range(len(counts)):
             gain = outcomes[y, a] - thresholds[a]
-            # continuous data have a record in nearly every cell: one multiplication a stake, no
+            # continuous data have one record in nearly every cell: one multiplication per stake, no
             # loop
             if counts[a] == 1.0:
                 inside = True
@@ -190,10 +186,10 @@ def fill_mixture_log_wealths(
 
 @njit(cache=True)
 def _fold_products(totals: FloatArray, products: FloatArray) -> None:
-    """Put products that left their range into the sums; one that is not positive lost all."""
+    """Move products that left their range into the sums; one that is not positive lost all."""
     for s in range(len(products)):
-        # looked at after every record, so that two negative factors, which only tangents below φ
-        # have, cannot pass for a gain
+        # checked after every record, so that two negative factors, which only tangents below φ
+        # have, do not look like a gain
         if products[s] <= 0.0:
             totals[s], products[s] = -np.inf, 1.0
         elif not MIN_PRODUCT < products[s] < MAX_PRODUCT:
@@ -218,11 +214,11 @@ def net_gain(
     i: int, price: float, first: IntArray, far_cost: FloatArray, far_gain: FloatArray,
     slope: FloatArray, base: FloatArray,
 ) -> float:  # fmt: skip
-    """Return φ_ν(i) from the segments of point i, which lie together, steepest first.
+    """Return φ_ν(i) from the segments of point i, contiguous and steepest first.
 
-    A frontier is concave, so the segments that are worth their price are its first ones: the
-    target at the far end of the last of them is the best. A segment whose slope equals the price
-    changes nothing, and is left out.
+    A frontier is concave, so the segments worth their price come first: the best target is the far
+    end of the last of them. A segment whose slope equals the price changes nothing, and is left
+    out.
     """
     # without any segment worth its price the person stays, or moves for free
     gain = base[i]

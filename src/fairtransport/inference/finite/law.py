@@ -48,14 +48,13 @@ class FiniteSampleLaw(SamplingLaw):
     when that is rejected at *every* price, each at level α (an intersection–union test). Each is
     tested by wealth processes over random orders of the sample (`rejection_kernels`); these are
     exchangeable, and the largest mean of the first of them decides (`Evidence.average`). H0': ψ(f*)
-    >= δ implies E Y_ν >= δ at *every* price, so one that is chosen from earlier records will do
+    >= δ implies E Y_ν >= δ at *every* price, so one chosen from earlier records suffices
     (`certificate_kernels`). Bounds are the first thresholds that are not rejected, and do not
-    depend on δ; the verdict is the bound compared with δ. Where gains are known to be two-valued
-    and free, and every unit is declared to be one person, everything is Clopper–Pearson. Where
-    sizes of units are taken as given, stakes and prices are fixed beforehand. Where targets are
-    observed points or twins take the levels that occur, φ is smaller than over the whole space; a
-    mixture of fixed stakes grows with
-    φ, so that its lower bounds still hold.
+    depend on δ; the verdict is the bound compared with δ. If gains are known to be two-valued and
+    free, and every unit is declared to be one person, everything is Clopper–Pearson. Given sizes of
+    units, stakes and prices are fixed beforehand. If targets are observed points or twins take
+    observed levels, φ is smaller than over the whole space; a mixture of fixed stakes increases
+    with φ, so that its lower bounds still hold.
     """
 
     problem: AuditProblem
@@ -71,7 +70,7 @@ class FiniteSampleLaw(SamplingLaw):
 
     @property
     def most_gain(self) -> float:
-        """An upper limit of every gain: what ψ cannot exceed even if everybody moved for free."""
+        """Upper limit of every gain, and of ψ even if everybody moved for free."""
         return self.limits.max_gain
 
     def lower_bound(self, alpha: float = 0.05) -> float:
@@ -95,7 +94,7 @@ class FiniteSampleLaw(SamplingLaw):
         return self._cached("upper", alpha, Certificate(self._evidence).bound)
 
     def interval(self, alpha: float = 0.05) -> Interval:
-        """Return the two-sided confidence interval at level 1 − α, no end inside its bound."""
+        """Return the two-sided interval at level 1 − α, which contains the one-sided ends."""
         half = self._level(alpha) / 2
         return Interval(
             min(self.lower_bound(half), self.lower_bound(alpha)),
@@ -105,16 +104,17 @@ class FiniteSampleLaw(SamplingLaw):
     def rejects(self, delta: float, alpha: float = 0.05) -> bool:
         """Whether δ-fairness is rejected at level α: the lower bound is above δ.
 
-        A single gain in the sample refutes ψ <= 0 without error, also where the bound is 0.
+        A single gain in the sample refutes ψ <= 0 without error, even if the bound is 0.
         """
         if delta == 0 and not self.limits.two_valued:
             return self._anybody_gains
         return super().rejects(delta, alpha)
 
     def passes_one_test(self, goal: str, delta: float, alpha: float) -> bool:
-        """Whether one test aimed at δ reaches a goal, in a tenth of the time that a bound takes.
+        """Whether one test aimed at δ reaches a goal, in a tenth of the time of a bound.
 
-        It does in one or two of a hundred samples more than the bound, which is enough for plans.
+        It does in one or two of a hundred samples more than the bound, which is accurate enough for
+        plans.
         """
         if self.limits.two_valued or not 0 < delta < self._data_free_bound:
             return reaches(self, goal, delta, alpha)
@@ -126,12 +126,12 @@ class FiniteSampleLaw(SamplingLaw):
     def graded_pvalue(self, delta: float, levels: Sequence[float]) -> float:
         """Return the p-value of H0: ψ(f*) <= δ, exact at some levels below α.
 
-        At each of them it is at most that level only if the test made for it rejects.
+        At each of them it is at most that level only if the test at that level rejects.
         """
         if self.limits.two_valued or not 0 < delta < self.most_gain:
             return self.pvalue(delta)
         rejection = self._rejection
-        # stakes grow as one over the threshold; rejecting more than δ rejects δ too
+        # stakes are the inverse of the threshold; rejecting more than δ rejects δ, too
         threshold = max(delta, MIN_THRESHOLD_SHARE * self.most_gain)
         return find_pvalue(
             lambda level: rejection.rejects(threshold, level), self.alpha, levels,
@@ -167,7 +167,7 @@ class FiniteSampleLaw(SamplingLaw):
             return pvalue_share_at_least(self._any_gains, self.n, delta / self.most_gain)
         if delta > self._data_free_bound:
             return MIN_PVALUE
-        # ψ can be the data-free bound itself, so that no evidence speaks against ψ >= δ there
+        # ψ can equal the data-free bound, so that there is no evidence against ψ >= δ there
         if delta <= 0 or delta == self._data_free_bound:
             return 1.0
         certificate = Certificate(self._evidence)
@@ -178,15 +178,15 @@ class FiniteSampleLaw(SamplingLaw):
 
     @cached_property
     def _evidence(self) -> Evidence:
-        """The sample as bets see it; its random orders are drawn once and shared by all tests."""
+        """The sample for bets; its random orders are drawn once and shared by all tests."""
         adaptive = self.fixed_targets and self.units.is_adaptive and not self._has_long_frontiers
         return Evidence(self.problem, self.units, self.limits, adaptive, self.rng)
 
     @property
     def _has_long_frontiers(self) -> bool:
-        """Whether stakes that follow the past would take too long, by the targets alone.
+        """Whether adaptive stakes would take too long, by the targets only.
 
-        Such stakes look at all prices at which frontiers bend, once for each block of records.
+        Such stakes use all prices at which frontiers bend, for each block of records.
         """
         if self.problem.columns is not None:
             return True
@@ -194,17 +194,17 @@ class FiniteSampleLaw(SamplingLaw):
 
     @cached_property
     def _rejection(self) -> Rejection:
-        """Bets against ψ <= δ; with fixed stakes where later people can change earlier gains."""
+        """Bets against ψ <= δ; with fixed stakes if later people can change earlier gains."""
         if self.fixed_levels:
             return Rejection(self._evidence)
         return Rejection(replace(self._evidence, adaptive=False))
 
     @property
     def _anybody_gains(self) -> bool:
-        """Whether somebody in the sample has a gain within the budget's reach, so that ψ > 0.
+        """Whether somebody in the sample has a reachable gain, so that ψ > 0.
 
-        With a budget the price 0 is asked, at which everything reachable counts: however dear a
-        gain is, a small share of people could take it. ψ <= 0 is then refuted without any error.
+        With a budget the price is 0, at which everything reachable counts: however expensive a gain
+        is, a small share of people could take it. ψ <= 0 is then refuted without error.
         """
         price = math.inf if self.limits.linear else 0.0
         gains = self.problem.net_gains(price)
@@ -212,19 +212,19 @@ class FiniteSampleLaw(SamplingLaw):
 
     @property
     def _full_gains(self) -> int:
-        """How many people have the largest gain; what is less counts as nothing."""
+        """Number of people with the largest gain; smaller gains count as none."""
         gains = self.problem.net_gains(math.inf)
         return int(self.units.counts[gains[self.units.point] >= self.most_gain].sum())
 
     @property
     def _any_gains(self) -> int:
-        """How many people have a gain: for upper bounds, whatever it is counts as the largest."""
+        """Number of people with a gain; for upper bounds each counts as the largest."""
         gains = self.problem.net_gains(math.inf)
         return int(self.units.counts[gains[self.units.point] > 0].sum())
 
     @property
     def _data_free_bound(self) -> float:
-        """What ψ cannot exceed whatever the population."""
+        """Upper limit of ψ for any population."""
         return self.limits.data_free_bound(self._evidence.budget)
 
     def _cached(self, side: str, alpha: float, compute: Callable[[float], float]) -> float:
@@ -241,12 +241,12 @@ def _log_evalue(evidence: Evidence, delta: float) -> float:
     At the population's price ν the records' Y_ν are independent with mean at most δ, so each
     fixed stake λ has E Π(1 + λ(Y_ν − δ)) <= 1, and so has the mean over stakes that depend on δ
     and n alone. The least wealth over all prices is no more than that at ν. It depends on no
-    order, seed or level. It grows with φ, so that it holds for ψ over all targets where those of
-    the sample are fewer.
+    order, seed or level. It increases with φ, so that it holds for ψ over all targets even if the
+    sample has fewer.
     """
     mixed = replace(evidence, adaptive=False)
     if mixed.budget > 0:
-        # no wealth reaches the target of such a level: the least wealth itself is looked for
+        # no wealth reaches the target of this level, so the search returns the least wealth
         return Rejection(mixed).log_wealth(delta, MIN_FLOAT_LEVEL)
     frontiers = mixed.gain_curves
     # most losses have few values, and records of one value one logarithm
@@ -257,29 +257,29 @@ def _log_evalue(evidence: Evidence, delta: float) -> float:
 
 
 MAX_SWEPT_SEGMENTS = 100_000
-"""Segments of all frontiers up to which stakes follow the past."""
+"""Maximum number of segments of all frontiers for adaptive stakes."""
 MIN_PVALUE = 1e-6
 LEVELS_PER_HALVING, FINE_HALVINGS = 4, 3
-"""Levels in each halving of α, and for how many halvings; then it is halved."""
+"""Number of levels per halving of α, and of such halvings; then α is halved."""
 LEVELS_ABOVE_ALPHA = (0.7, 0.5, 0.35, 0.25, 0.18, 0.13, 0.09, 0.07)
-"""The p-values above α that there are, besides 1; smaller ones follow at the same pace."""
+"""The possible p-values above α, besides 1; smaller ones follow at the same pace."""
 LEVEL_RATIO, MIN_RATIO_ABOVE_ALPHA = 0.72, 1.3
-"""Of one p-value to the next below it, and how far above α the last one is."""
+"""Ratio of a p-value to the next above it, and of the last one to α at least."""
 
 
 def find_pvalue(
     rejects_at: Callable[[float], bool], alpha: float, levels: Sequence[float] = (), *,
     rejected: bool,
 ) -> float:  # fmt: skip
-    """Return the p-value of a hypothesis that is bet against anew for each level.
+    """Return the p-value of a hypothesis that is bet against separately at each level.
 
-    ``rejected`` says whether the bound at level α excludes it: then the p-value is at most α.
+    ``rejected``: the bound at level α excludes it, so that the p-value is at most α.
 
-    Tests at two levels lay stakes of their own and are not nested. From α down a fixed sequence
-    of levels is gone through until the first that does not reject: a p-value of at most one of
-    them says that the test there rejected. Above α, those of level x − α are gone through in the
-    same way; a p-value of at most x says that one of them or the bound at α rejected, which has a
-    probability of at most (x − α) + α.
+    Tests at two levels have different stakes and are not nested. From α down, a fixed sequence of
+    levels is tested until the first that does not reject: a p-value of at most one of them means
+    that the test there rejected. Above α, levels x − α are tested in the same way: a p-value of at
+    most x means that one of them or the bound at α rejected, which has a probability of at most (x
+    − α) + α.
     """
     if rejected:
         pvalue, offset, candidates = alpha, 0.0, _list_levels_below(alpha, levels)
@@ -293,7 +293,7 @@ def find_pvalue(
 
 
 def _list_levels_above(alpha: float) -> Iterator[float]:
-    """Yield the levels above α that are looked at, the largest first."""
+    """Yield the tested levels above α, the largest first."""
     yield from (level for level in LEVELS_ABOVE_ALPHA if level > alpha)
     level = LEVELS_ABOVE_ALPHA[-1] * LEVEL_RATIO
     while level > MIN_RATIO_ABOVE_ALPHA * alpha:
@@ -302,7 +302,7 @@ def _list_levels_above(alpha: float) -> Iterator[float]:
 
 
 def _list_levels_below(alpha: float, levels: Sequence[float]) -> Iterator[float]:
-    """Yield the levels below α that are looked at, the largest first."""
+    """Yield the tested levels below α, the largest first."""
     fine = [
         alpha * 2.0 ** (-step / LEVELS_PER_HALVING)
         for step in range(1, LEVELS_PER_HALVING * FINE_HALVINGS + 1)

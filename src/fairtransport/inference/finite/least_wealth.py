@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Average: TypeAlias = "Callable[[FloatArray], float]"
 
 MAX_EVALUATIONS = 4_000
-"""Prices looked at before a minimum that cannot be pinned down counts as too low."""
+"""Maximum number of prices before an unresolved minimum counts as too low."""
 
 
 class LeastWealth(NamedTuple):
@@ -48,8 +48,7 @@ def least_log_wealth(
     states = {price: frontiers.evaluate(price) for price in prices}
     logs = dict(zip(prices, wealth(_compute_outcomes(states, prices, budget)), strict=True))
     worst_price = min(prices, key=lambda price: average(logs[price]))
-    # a single price below the target settles it: the hypothesis names some price, and this may be
-    # it
+    # one price below the target settles it: it may be the price of the hypothesis
     if average(logs[worst_price]) < target or low == high:
         return LeastWealth(average(logs[worst_price]), worst_price)
     intervals = list(pairwise(prices))
@@ -61,11 +60,11 @@ def least_log_wealth(
         open_intervals = [
             pair for pair, limit in zip(intervals, limits, strict=True) if limit < target
         ]
-        # settled intervals are never opened again; the least of their limits is returned
+        # settled intervals are never reopened; the least of their limits is returned
         lowest = min([lowest, *(limit for limit in limits if limit >= target)])
         if not open_intervals:
             break
-        # cut at a bend, where tangents are worst: on either side they are nearer to φ
+        # split at a bend, where tangents are worst: on either side they are closer to φ
         middles = [frontiers.find_middle(a, b) for a, b in open_intervals]
         states.update({price: frontiers.evaluate(price) for price in middles})
         logs.update(zip(middles, wealth(_compute_outcomes(states, middles, budget)), strict=True))
@@ -84,8 +83,7 @@ def least_log_wealth(
 def log_mean(logs: FloatArray) -> float:
     """Return the logarithm of the mean of exponentials.
 
-    The largest is taken out first, so that nothing overflows; where it is infinite it is the
-    answer.
+    The largest is factored out, so that nothing overflows; if infinite, it is the result.
     """
     top = float(np.max(logs))
     return top if math.isinf(top) else top + math.log(float(np.mean(np.exp(logs - top))))
@@ -94,9 +92,9 @@ def log_mean(logs: FloatArray) -> float:
 def log_best_mean(logs: FloatArray, min_count: int) -> float:
     """Return the largest log of the mean of exponentials over the first k, k >= ``min_count``.
 
-    Where the terms are exchangeable with mean at most 1, the chance that it reaches log(1/α) is
-    at most α: the means of the first k, taken from the last to the first, are a martingale
-    [Ramdas and Manole 2023].
+    If the terms are exchangeable with mean at most 1, it reaches log(1/α) with probability at most
+    α: the means of the first k, taken from the last to the first, are a martingale [Ramdas and
+    Manole 2023].
     """
     top = float(np.max(logs))
     if math.isinf(top):
@@ -120,15 +118,15 @@ def _bound_intervals(
 ) -> list[float]:  # fmt: skip
     """Return a lower limit of the average log-wealth over each of some intervals of prices.
 
-    Write T_a for the tangent at a. Of each path, W >= min(W(a), W along T_a at b) over [a, b], and
-    the same from the other end: the larger of the two limits holds. Both are taken path by path,
-    and only then averaged: the average of log-concave functions need not be one.
+    Write T_a for the tangent at a. For each path, W >= min(W(a), W along T_a at b) over [a, b], and
+    the same from the other end: the larger of the two limits holds. Both are computed per path and
+    only then averaged, as the average of log-concave functions need not be log-concave.
     """
     tangents = []
     for a, b in intervals:
         width = b - a
-        # dφ/dν = −cost, to the right of a by the targets that are best there, to the left of b
-        # by those of the segments that are about to be given up
+        # dφ/dν = −cost: to the right of a by the best targets there, to the left of b with the
+        # segments whose slope equals b
         tangents.append(states[a].gains - width * states[a].cost_right + budget * b)
         tangents.append(states[b].gains + width * states[b].cost_left + budget * a)
     ends = wealth(np.array(tangents))

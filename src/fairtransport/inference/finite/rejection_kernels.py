@@ -1,10 +1,10 @@
 """Compiled betting against ψ <= δ: one path of stakes for all prices, aimed at the worst of them.
 
 "ψ <= δ" says that *some* price ν in [0, δ/ε] has E Y_ν <= δ, where Y_ν = φ_ν + εν. It is rejected
-when wealth reaches 1/α at every price, so each block of records is bet on as the price that is
-farthest from it would like. What a stake may depend on: n, δ, α, the known limit of gains, and the
-records of earlier blocks. The prices that are looked at are therefore 0, δ/ε and those at which the
-gain of a cell bends *in which an earlier record was*.
+when wealth reaches 1/α at every price, so each block's stake is aimed at the price with the least
+wealth. A stake may depend on n, δ, α, the known limit of gains, and the records of earlier blocks.
+The candidate prices are therefore 0, δ/ε and those at which the gain of a cell *with an earlier
+record* bends.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 PRIOR_FADE_POWER = 0.5
 """The power of the number of records seen with which the prior guess of a variance fades."""
 WEALTH_TOLERANCE = 1e-12
-"""Wealths that differ by less, as a share, are equal: then the smaller past mean decides."""
+"""Relative tolerance of equal wealths, of which the smaller past mean decides."""
 MAX_LOG_FACTOR = 700.0
-"""The largest logarithm whose exponential is a number."""
+"""The largest logarithm whose exponential is finite."""
 
 
 class Aim(NamedTuple):
@@ -45,7 +45,7 @@ class Aim(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """An order's past by cell and by price, from which the next stake is chosen."""
+    """An order's past by cell and by price, on which the next stake depends."""
 
     past: FloatArray
     linear: FloatArray
@@ -66,7 +66,7 @@ def fill_rejection_stakes(
 ) -> None:
     """Fill the stakes of each order."""
     for s in prange(len(stakes)):
-        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        # prange counts unsigned, which would compile everything below a second time
         _choose_stakes(int(np.int64(s)), orders, frontiers, aim, stakes)
 
 
@@ -76,18 +76,17 @@ def _choose_stakes(
 ) -> None:
     """Fill the stakes of one order.
 
-    The loop's order is the proof: whatever a stake is made of was brought up to date by
-    `_take_block` of the blocks before, so that λ is predictable, and at a price with E Y_ν <= δ
-    every factor 1 + λ(Y_ν − δ) has a conditional mean of at most 1 (theory page, "Stakes against ψ
-    <= δ"). That the stake is aimed at the worst price is for power alone; a stake of any size
-    between 0 and ``aim.max_stake`` would be as valid.
+    The order of the loop is the proof: whatever a stake depends on was updated by `_take_block` of
+    earlier blocks, so that λ is predictable, and at a price with E Y_ν <= δ every factor 1 + λ(Y_ν
+    − δ) has a conditional mean of at most 1 (theory page, "Stakes against ψ <= δ"). Aiming at the
+    worst price is for power only; any stake between 0 and ``aim.max_stake`` would be as valid.
     """
     blocks = stakes.shape[1]
     ledger = _open_ledger(len(frontiers.base), aim.n_prices)
-    # `changed` makes the first block choose prices: the ends of the part, as nobody was seen
+    # `changed` makes the first block choose prices: the ends of the part, without records
     n_prices, all_bends, changed, due = 0, True, True, 0
     for e in range(blocks):
-        # seldom later on, so that looking back costs no more than a few passes
+        # rarely later on, so that replays cost no more than a few passes
         if e >= due and (changed or not all_bends):
             n_prices, all_bends = choose_prices(ledger.past, frontiers, aim, ledger.prices)
             _replay_blocks(orders, frontiers, aim, s, e, stakes, n_prices, ledger)
@@ -101,24 +100,24 @@ def _choose_stakes(
         n_past = orders.n_before[s, e]
         prior = _prior_variance(aim, n_past, top)
         variance = (aim.weight * prior + squares) / (aim.weight + n_past)
-        # a past without any spread must not lead to a division by 0
+        # a past without spread must not cause a division by 0
         variance = max(variance, 1e-12 * aim.most_gain * aim.most_gain)
         drift, to_come = total / (aim.weight + n_past), max(orders.n - n_past, 1.0)
         stake = digital_stake(log_wealth, aim.alpha, aim.cushion, variance, to_come, drift)
         # .75/(δ − ε·low): the worst outcome, nobody gains at the lowest price, leaves a quarter
         stake = min(stake, aim.max_stake)
         stakes[s, e] = stake
-        # only now are this block's records looked at
+        # only from here on are this block's records used
         changed = _take_block(orders, frontiers, aim, s, e, stake, n_prices, ledger) or changed
 
 
 @njit(cache=True, inline="always")
 def _prior_variance(aim: Aim, n_past: float, top: float) -> float:
-    """Return the guess of E(Y − δ)² for gains as rare as their mean of about δ allows.
+    """Return the guess of E(Y − δ)² for the rarest gains with a mean of about δ.
 
-    The largest gain there can be loses weight as records show none of that size.
+    The largest possible gain loses weight as long as no record has that size.
     """
-    # δ may be next to the largest gain: a guess of 0 would ask for an endless stake
+    # δ may be close to the largest gain: a guess of 0 would give an infinite stake
     most = max(aim.most_gain - aim.delta, 1e-3 * aim.most_gain)
     return float(0.5 * aim.delta * min(most, max(top, most * (1.0 + n_past) ** -PRIOR_FADE_POWER)))
 
@@ -127,7 +126,7 @@ def _prior_variance(aim: Aim, n_past: float, top: float) -> float:
 def _open_ledger(cells: int, prices: int) -> Ledger:
     """Return an empty ledger with room for cells and prices.
 
-    Rows of two arrays: compiled code allocates three times an order, not eleven.
+    Rows of two arrays, so that compiled code allocates three times per order, not eleven.
     """
     by_cell, by_price = np.zeros((3, cells)), np.zeros((7, prices))
     return Ledger(
@@ -140,7 +139,7 @@ def _open_ledger(cells: int, prices: int) -> Ledger:
 def choose_prices(
     past: FloatArray, frontiers: ObservedFrontiers, aim: Aim, prices: FloatArray
 ) -> tuple[int, bool]:
-    """Fill falling prices, end to end; return how many, and whether all bends are among them.
+    """Fill decreasing prices from end to end; return their number, and whether all bends are in.
 
     Between the ends: all at which a cell seen so far bends or, if they are too many, those
     that cut the bends into parts of equal weight, where a bend weighs the records in its cell
@@ -157,7 +156,7 @@ def choose_prices(
             if slope[k] != last:
                 # segments come steepest first, so that equal slopes are neighbours
                 different, last = different + 1, slope[k]
-    # the two ends are always kept: wealth is known there whatever bends in between
+    # the two ends are always kept: wealth is known there for any bends in between
     room = len(prices) - 2
     passed, last, at = 0.0, aim.high, 1
     prices[0] = aim.high
@@ -177,7 +176,7 @@ def fill_excess(
     excess: FloatArray,
 ) -> None:  # fmt: skip
     """Fill w(Y_ν − δ) of cell i at the falling prices."""
-    # prices fall and the cell's slopes fall: one pass over both together
+    # prices decrease and so do the cell's slopes: one pass over both
     k, end = frontiers.first[i], frontiers.first[i + 1]
     cost, gain = 0.0, frontiers.base[i]
     for at in range(n_prices):
@@ -194,9 +193,9 @@ def _replay_blocks(
     orders: Orders, frontiers: ObservedFrontiers, aim: Aim, s: int, until: int,
     stakes: FloatArray, n_prices: int, ledger: Ledger,
 ) -> None:  # fmt: skip
-    """Compute what is kept at new prices from the blocks before ``until``, from the first on."""
+    """Recompute the ledger at new prices from the blocks before ``until``."""
     for at in range(n_prices):
-        # `linear` and `square` stay: they are sums by cell, whichever prices are looked at
+        # `linear` and `square` are sums by cell, which do not depend on prices
         ledger.wealth[at], ledger.squares[at], ledger.total[at], ledger.top[at] = 1.0, 0.0, 0.0, 0.0
     for i in range(len(ledger.past)):
         if ledger.past[i] > 0.0:
@@ -207,7 +206,7 @@ def _replay_blocks(
                 ledger.total[at] += ledger.past[i] * x
                 ledger.top[at] = max(ledger.top[at], x)
     for e in range(until):
-        # stakes were laid already: the same bets are replayed at the new prices, none is made anew
+        # the same bets are replayed at the new prices, without new stakes
         if stakes[s, e] > 0.0:
             _multiply_wealth(orders, s, e, stakes[s, e], n_prices, ledger)
 
@@ -217,7 +216,7 @@ def _take_block(
     orders: Orders, frontiers: ObservedFrontiers, aim: Aim, s: int, e: int, stake: float,
     n_prices: int, ledger: Ledger,
 ) -> bool:  # fmt: skip
-    """Take in the records of a block; return whether one was in a cell not seen before."""
+    """Add the records of a block; return whether any is in a new cell."""
     changed = False
     for a in range(orders.start[s, e], orders.start[s, e + 1]):
         i, count = orders.cell[a], orders.records[a]
@@ -263,7 +262,7 @@ def _multiply_wealth(
                 ledger.logs[at] += count * log_factor(stake * ledger.excess[i, at])
     if several:
         for at in range(n_prices):
-            # an infinite factor times a wealth that underflowed to 0 would be no number
+            # an infinite factor times an underflowed wealth of 0 would be NaN
             ledger.wealth[at] *= math.exp(min(ledger.logs[at], MAX_LOG_FACTOR))
 
 
@@ -277,12 +276,12 @@ def _log_wealth(wealth: float) -> float:
 def _find_least_wealth(n_prices: int, ledger: Ledger) -> tuple[float, float, float, float]:
     """Return log-wealth, Σ (Y − δ)², Σ (Y − δ) and the largest Y − δ where wealth is least.
 
-    Before anything was staked the least past mean decides, and before that the lowest price.
+    Before any stake the least past mean decides, and before that the lowest price.
     """
     best = 0
     for at in range(1, n_prices):
         here, least = ledger.wealth[at], ledger.wealth[best]
-        # equal wealths differ by rounding, and which of them is taken must not depend on that
+        # equal wealths differ by rounding errors, which must not decide between them
         close = abs(here - least) <= WEALTH_TOLERANCE * least
         if (here < least and not close) or (close and ledger.total[at] <= ledger.total[best]):
             best = at
@@ -296,9 +295,9 @@ def _find_least_wealth(n_prices: int, ledger: Ledger) -> tuple[float, float, flo
 
 @njit(cache=True)
 def _fill_expansion_errors(n_prices: int, ledger: Ledger) -> None:
-    """Compute what the expansion misses at the prices where wealth is kept."""
+    """Compute the errors of the expansion at the kept prices."""
     for at in range(n_prices):
-        # ∞ less a number would stay ∞, and interpolation between two of them be no number
+        # differences of ∞ would make interpolation return NaN
         ledger.expansion_error[at] = min(_log_wealth(ledger.wealth[at]), MAX_LOG_FACTOR)
     for i in range(len(ledger.past)):
         if ledger.linear[i] > 0.0:
@@ -312,17 +311,17 @@ def _find_least_wealth_at_bends(  # noqa: PLR0915 - one sweep, many sums
     n_prices: int, ledger: Ledger, frontiers: ObservedFrontiers, aim: Aim, least: float,
     least_squares: float, least_total: float, top: float,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return the same for the bend of a cell seen so far where wealth is less still, if it is.
+    """Return the same for a bend of a seen cell at which wealth is even less, if there is one.
 
     One sweep over the segments in slope order gives Σ λN (Y − δ) − ½ Σ λ²N (Y − δ)², the
-    log-wealth to second order, at every bend. What that misses is known at the prices where
-    wealth is kept, and is interpolated between them.
+    log-wealth to second order, at every bend. Its error is known at the kept prices, and
+    interpolated between them.
 
-    Which price a stake is aimed at needs no rigour: an approximate log-wealth will do here, and
-    the wealth that decides is computed afterwards at all prices (`least_wealth`). Sums named
-    ``l…`` weigh records by λw, ``s…`` by (λw)², ``p…`` by w, ``q…`` by w²; ``a`` counts, ``g``
-    and ``c`` are gain and cost of the target that is best at the price, two letters their products.
-    Passing a segment replaces its cell's near end (``nc``, ``ng``) by its far end (``fc``, ``fg``).
+    The price that a stake is aimed at needs no rigour: an approximate log-wealth suffices here, and
+    the decisive wealth is computed later at all prices (`least_wealth`). Sums named ``l…`` weight
+    records by λw, ``s…`` by (λw)², ``p…`` by w, ``q…`` by w²; ``a`` counts, ``g`` and ``c`` are
+    gain and cost of the best target at the price, two letters their products. Passing a segment
+    replaces its cell's near end (``nc``, ``ng``) by its far end (``fc``, ``fg``).
     """
     _fill_expansion_errors(n_prices, ledger)
     la = lg = lc = sa = sg = sc = sgg = sgc = scc = 0.0
@@ -349,7 +348,7 @@ def _find_least_wealth_at_bends(  # noqa: PLR0915 - one sweep, many sums
         w, u, t = ledger.linear[i] * v, ledger.square[i] * v * v, ledger.past[i] * v
         q = t * v
         if t == 0.0:
-            continue  # a cell not seen yet must not show at which price it bends
+            continue  # the bends of unseen cells must not be used
         fc, fg = frontiers.far_cost[k], frontiers.far_gain[k]
         nc, ng = fc - frontiers.cost[k], fg - frontiers.gain[k]
         gg, gc, cc = fg * fg - ng * ng, fg * fc - ng * nc, fc * fc - nc * nc
@@ -367,12 +366,12 @@ def _find_least_wealth_at_bends(  # noqa: PLR0915 - one sweep, many sums
         qgg += q * gg
         qgc += q * gc
         qcc += q * cc
-        # the sums need every steeper segment, also of prices outside the part
+        # the sums need every steeper segment, also at prices outside the part
         if price >= aim.high:
             continue
         if price <= aim.low:
             break
-        # both lists fall, so that one pointer finds the kept prices on either side
+        # both lists decrease, so that one pointer finds the kept prices on either side
         while ledger.prices[at + 1] > price:
             at += 1
         here = (ledger.prices[at] - price) / (ledger.prices[at] - ledger.prices[at + 1])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_ORDERS, MIN_ORDERS = 32, 2
 MAX_ORDER_STEPS = 300_000
-"""Steps for all orders together: heavier samples get fewer orders."""
+"""Maximum number of steps of all orders together; larger samples get fewer orders."""
 
 
 class Orders(NamedTuple):
@@ -34,16 +34,16 @@ class Orders(NamedTuple):
 def draw_orders(
     counts: IntArray, blocks: int, further_work: int, rng: np.random.Generator
 ) -> Orders:
-    """Draw random orders that depend on nothing but the seed and the sample's multiset.
+    """Draw random orders that depend only on the seed and the sample's multiset.
 
-    ``further_work`` is what an order costs beside its entries: orders that cost more are fewer.
+    ``further_work`` is the cost of an order besides its entries: costly orders are fewer.
 
     With as many blocks as records the sample is shuffled. Otherwise each record falls into a
     block at random, independently of the others, so that the blocks' counts are multinomial
-    splits of the cells' counts and the cost grows with the number of cells, not with that of
-    records. Blocks shrink towards the end, where a hedge needs the most care. Either way the
-    records of a block are independent draws from the population given its size. Which way it
-    is depends on n only, so that the sample cannot choose its order.
+    splits of the cells' counts and the cost grows with the number of cells, not of records. Blocks
+    shrink towards the end, where a hedge needs the most care. Either way the records of a block are
+    independent draws from the population given its size. The choice depends on n only, and not on
+    the sample.
     """
     n = int(counts.sum())
     blocks = min(blocks, n)
@@ -52,8 +52,8 @@ def draw_orders(
     work = entries + further_work
     # how many orders there are may depend on the sample, as no stake depends on their number
     n_orders = int(np.clip(MAX_ORDER_STEPS // work, MIN_ORDERS, MAX_ORDERS))
-    # few records: one by one. Many: a block's stakes see earlier blocks only, so that the order
-    # inside it does not matter, and counts by block and cell are enough
+    # few records are ordered singly; with many, a block's stakes depend on earlier blocks only, so
+    # that counts by block and cell are enough
     draw_order = _shuffle_records if n <= blocks else _split_counts
     parts = [draw_order(counts, occupied, n, blocks, stream) for stream in rng.spawn(n_orders)]
     shift = np.cumsum([0, *(len(part[1]) for part in parts)])
@@ -70,7 +70,7 @@ def draw_orders(
 def _shuffle_records(
     counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Return one order, record by record: where blocks begin, cells, ones, the blocks' sizes."""
+    """Return one order, record by record: starts of blocks, cells, ones, and the blocks' sizes."""
     records = rng.permutation(np.repeat(occupied, counts[occupied]))
     start = np.arange(blocks + 1) * n // blocks
     return start, records, np.ones(n), np.diff(start).astype(float)
@@ -79,12 +79,11 @@ def _shuffle_records(
 def _split_counts(
     counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Return one order by counts: where blocks begin, their cells, counts and sizes."""
+    """Return one order by counts: starts of blocks, their cells, counts and sizes."""
     del n
     # blocks shrink towards the end, where wealth is close to its aim and stakes have to follow it
     shares = -np.diff((1 - np.arange(blocks + 1) / blocks) ** 2)
-    # each record falls into a block by itself, so that given their sizes blocks are independent
-    # draws
+    # records fall into blocks independently, so that given their sizes blocks are independent draws
     table = rng.multinomial(counts[occupied], shares).T
     block, place = np.nonzero(table)
     start = np.searchsorted(block, np.arange(blocks + 1))
@@ -95,7 +94,7 @@ def _split_counts(
 def build_single_block(counts: IntArray, paths: int) -> Orders:
     """Return the sample as one block, shared by several paths of fixed stakes.
 
-    Wealth of a stake that never changes does not depend on the order: nothing is drawn.
+    The wealth of a constant stake does not depend on the order, so nothing is drawn.
     """
     start = np.tile([0, len(counts)], (paths, 1))
     cells = np.arange(len(counts))
@@ -103,10 +102,10 @@ def build_single_block(counts: IntArray, paths: int) -> Orders:
 
 
 class ObservedFrontiers(NamedTuple):
-    """Frontiers of the kinds of units that there are, numbered 0, 1, …, and their weights.
+    """Frontiers of the observed kinds of units, numbered 0, 1, …, and their weights.
 
-    ``weight`` is at most 1, which the largest possible has. ``row`` to ``slope`` are in slope
-    order, as in `Frontiers`; ``first`` and ``own_*`` hold the same segments kind by kind.
+    ``weight`` is relative to the largest possible one. ``row`` to ``slope`` are in slope order, as
+    in `Frontiers`; ``first`` and ``own_*`` hold the same segments kind by kind.
     """
 
     weight: FloatArray
@@ -124,8 +123,8 @@ class ObservedFrontiers(NamedTuple):
 
     def evaluate(self, price: float) -> FrontierValues:
         """Return φ_ν and its one-sided derivatives at a price."""
-        # slopes fall, so that those above the price are the first ones; segments at the price
-        # itself are worth exactly what they cost, and count for the left derivative alone
+        # slopes decrease, so that those above the price come first; segments at the price itself
+        # are worth exactly their cost, and count for the left derivative only
         above = int(np.searchsorted(-self.slope, -price, side="left"))
         with_equal = int(np.searchsorted(-self.slope, -price, side="right"))
         size = len(self.base)
@@ -135,7 +134,7 @@ class ObservedFrontiers(NamedTuple):
         cost_left = np.asarray(
             cost + np.bincount(self.row[equal], self.cost[equal], size), dtype=float
         )
-        # an infinite price that nobody pays is no cost; ∞ · 0 would be no number
+        # an infinite price that nobody pays costs nothing; ∞ · 0 would be NaN
         paid = price * cost if above else 0.0
         return FrontierValues(self.base + gain - paid, cost, cost_left)
 
@@ -147,7 +146,7 @@ class ObservedFrontiers(NamedTuple):
         return inside if low < inside < high else (low + high) / 2
 
     def widen(self, low: float, high: float) -> tuple[float, float]:
-        """Return two prices as they are: every price costs the same time."""
+        """Return two prices unchanged: all prices take the same time."""
         return low, high
 
 
@@ -156,10 +155,10 @@ PRICE_RATIO = 1.2
 
 
 class SearchedFrontiers(NamedTuple):
-    """Frontiers of the kinds of units that are too long to be listed, searched at single prices.
+    """Frontiers of kinds of units that are too long to list, searched at single prices.
 
-    The gains are those of all targets. Adaptive stakes need the prices at which frontiers bend,
-    so that only fixed stakes are laid on these.
+    The gains are those of all targets. Adaptive stakes need the prices at which frontiers bend, so
+    that stakes on these are fixed.
     """
 
     weight: FloatArray
@@ -174,8 +173,8 @@ class SearchedFrontiers(NamedTuple):
     def evaluate(self, price: float) -> FrontierValues:
         """Return φ_ν at a price and the cost of a best target there.
 
-        The worth of one target is linear in the price and nowhere above φ: it is a tangent to
-        both sides, whichever of several best targets it is.
+        The value of one target is linear in the price and never above φ: it is a tangent on both
+        sides, for any of several best targets.
         """
         gains, costs = np.zeros((2, self.columns.search.losses.size))
         rows, target = self.columns.rows, self.columns.find_targets(price)
@@ -191,7 +190,7 @@ class SearchedFrontiers(NamedTuple):
         return self.units.means(values)
 
     def find_middle(self, low: float, high: float) -> float:
-        """Return a price near the middle of two that was searched already, else a round one."""
+        """Return a searched price near the middle of two, else a round one."""
         middle, reach = (low + high) / 2, (high - low) / 4
         near = [price for price in self.columns.prices if abs(price - middle) < reach]
         if near:
@@ -200,23 +199,23 @@ class SearchedFrontiers(NamedTuple):
         return rounded if low < rounded < high else middle
 
     def widen(self, low: float, high: float) -> tuple[float, float]:
-        """Return a round price at or below the one and at or above the other."""
+        """Return round prices at or below ``low``, and at or above ``high``."""
         return round_price(low, math.floor), round_price(high, math.ceil)
 
 
 def round_price(price: float, rounding: Callable[[float], int]) -> float:
-    """Return a power of `PRICE_RATIO` near a price; 0 and ∞ as they are."""
+    """Return a power of `PRICE_RATIO` near a price; 0 and ∞ unchanged."""
     if not 0 < price < math.inf:
         return price
     return float(PRICE_RATIO ** rounding(math.log(price) / math.log(PRICE_RATIO)))
 
 
 GainCurves: TypeAlias = ObservedFrontiers | SearchedFrontiers
-"""What the gains of units are at any price."""
+"""The gains of units at any price."""
 
 
 class FrontierValues(NamedTuple):
-    """φ_ν with the cost that a slightly higher and a slightly lower price lead to."""
+    """φ_ν, with its cost at a slightly higher and at a slightly lower price."""
 
     gains: FloatArray
     cost_right: FloatArray
@@ -228,8 +227,8 @@ def observed_frontiers(
 ) -> ObservedFrontiers:
     """Return the mean frontiers of the members of each kind of unit; without costs of free moves.
 
-    A mean of frontiers is one: its segments are those of all members, cost and gain times the
-    member's share, by falling slope.
+    A mean of frontiers is a frontier: its segments are those of all members, cost and gain times
+    the member's share, by decreasing slope.
     """
     frontiers, size = problem.frontiers, len(units.counts)
     costly = with_costs and problem.budget > 0
@@ -264,7 +263,7 @@ def observed_frontiers(
 
 
 def search_frontiers(problem: AuditProblem, units: Units) -> SearchedFrontiers | None:
-    """Return frontiers that are searched price by price if the problem has too long ones."""
+    """Return searched frontiers if those of the problem are too long to list."""
     if problem.columns is None:
         return None
     columns = problem.columns.select(np.unique(units.point))

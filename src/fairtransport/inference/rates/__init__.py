@@ -1,1 +1,1 @@
-"""Rates: how much worse people fare than those alike in all audited columns, group by group."""
+"""Rates: comparisons of groups among people who are alike in all audited columns."""

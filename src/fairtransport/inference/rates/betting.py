@@ -1,10 +1,10 @@
 """Bets on random orders of the people: a pilot, and losses that are observed after it.
 
-Each person falls into the pilot with one chance, whatever the loss. The losses of the others of
-a cell lie in an urn; whoever comes next takes one of them without replacement. Both together are
-a uniformly random order of the people of each cell. Up to ``MAX_SHUFFLED`` people, or where nearly
-everybody has a loss of their own, the urns are shuffled; otherwise losses are drawn
-hypergeometrically, at no cost in the number of people. The law is the same.
+Each person is in the pilot with the same probability, for any loss. The losses of the other people
+of a cell are in an urn, and are drawn without replacement. Both together are a uniformly random
+order of the people of each cell. Up to ``MAX_SHUFFLED`` people, or if nearly all losses are
+different, the urns are shuffled; otherwise losses are drawn hypergeometrically, at a cost that does
+not depend on the number of people. The law is the same.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     from fairtransport.inference.rates.tuples import Tuples
 
 PILOT, LONG_PILOT = 0.2, 0.45
-"""Share of the people who are observed first and not bet on; the second where the first shows
-that signs differ from block to block."""
+"""Share of the people in the pilot, who are not bet on; the second if the first shows signs that
+differ from block to block."""
 MIN_SIGN_ERRORS = 0.5
 """Standard errors by which cells must differ for the long pilot."""
 MAX_STAKE = 0.75
-"""The largest λ: one mover is worth no more, as f is limited."""
+"""Maximum λ: as f is limited, a mover is worth no more."""
 SHARPNESS, MAX_SCORE = 1.5, 16 / 3
-"""How much a standardised difference of 1 makes a group likelier to be the target, and the
-largest that counts."""
+"""Weight of a standardised difference in the log-probability that a group is the target, and the
+maximum difference that counts."""
 MIN_VARIANCE_RATIO = 0.02
-"""Least variance of gains, in units of a loss's."""
+"""Minimum variance of gains, in units of a loss's."""
 NO_PILOT_VARIANCE = 0.2
-"""Variance of gains that is expected where nobody is in the pilot."""
+"""Expected variance of gains without anybody in the pilot."""
 MAX_SHUFFLED, MAX_ALIKE = 100_000, 10
-"""People, in all and of one cell and loss on average, up to whom urns are shuffled."""
+"""Maximum number of people, in total, or per cell and loss on average, for shuffled urns."""
 MAX_ENTRIES_AT_ONCE = 100_000
-"""Entries of the table, times orders that are run together: more would not fit into caches."""
+"""Maximum number of table entries times orders run together, which fit into caches."""
 
 
 class Wealths(NamedTuple):
-    """Log-wealth, λ, N and Σ A·D of bets on random orders of the people, an entry an order."""
+    """Log-wealth, λ, N and Σ A·D of bets on random orders of the people, one entry per order."""
 
     log: FloatArray
     stake: FloatArray
@@ -68,8 +68,8 @@ def run_orders(
 ) -> Wealths:  # fmt: skip
     """Bet on several random orders of the people, or of one member of each unit.
 
-    The members drawn are independent draws from the weighted law of the units: each order is a
-    game of its own on them, and orders are exchangeable given the units.
+    The members drawn are independent draws from the weighted law of the units: each order bets on
+    its own draws, and orders are exchangeable given the units.
     """
     members = None if units is None else UnitMembers(units, len(table.count))
     streams, size = rng.spawn(orders), max(1, MAX_ENTRIES_AT_ONCE // len(table.count))
@@ -98,8 +98,8 @@ class UnitMembers:
     def draw(self, rng: np.random.Generator) -> IntArray:
         """Return how many people of each entry are drawn.
 
-        A unit is kept with chance weight over the largest there can be, then each of its members
-        is drawn with the chance of its share: each in proportion to the weight it has.
+        A unit is kept with probability weight over the largest possible one, then one of its
+        members is drawn with probability equal to its share: each in proportion to its weight.
         """
         unit = np.repeat(np.arange(len(self._counts)), rng.binomial(self._counts, self._chance))
         place = np.searchsorted(self._ends, unit + rng.random(len(unit)), side="right")
@@ -112,10 +112,10 @@ class UnitMembers:
 def run_orders_at_once(
     tables: Sequence[RateTable], alpha: float, streams: Sequence[np.random.Generator]
 ) -> Wealths:
-    """Bet on one random order of the people of each table; they differ in ``count`` alone.
+    """Bet on one random order of the people of each table; tables differ in ``count`` only.
 
-    Whether the pilot grows depends on what it showed, and who joins it on chance alone: the
-    others are still independent draws from the population.
+    Whether the pilot grows depends on its results, but who joins it is random: the others are still
+    independent draws from the population.
     """
     rest = [table.count for table in tables]
     pilot = [draw_share(count, PILOT, stream) for count, stream in zip(rest, streams, strict=True)]
@@ -123,7 +123,7 @@ def run_orders_at_once(
     sums = sum_observed(past, len(tables))
     mixed = has_mixed_signs(sums).tolist()
     if any(mixed):
-        # the chance of those left over that makes LONG_PILOT in all
+        # the probability for the others that makes LONG_PILOT in total
         share = (LONG_PILOT - PILOT) / (1 - PILOT)
         pilot = [
             drawn + draw_share(count - drawn, share, stream) if is_mixed else drawn
@@ -133,7 +133,7 @@ def run_orders_at_once(
         sums = sum_observed(past, len(tables))
     rest = [count - drawn for count, drawn in zip(rest, pilot, strict=True)]
     design = _observe_losses(tables, rest).people.astype(np.int64)
-    # one after the other, so that no more than one order's losses are shuffled at a time
+    # in turn, so that only one order's losses are shuffled at once
     urns = map(fill_urns, tables, rest, streams)
     return bet_after_pilot(past, sums, design, urns, alpha)
 
@@ -143,13 +143,13 @@ def bet_after_pilot(
 ) -> Wealths:
     """Bet on the people who are not in the pilot, whose losses are in the urns of each order.
 
-    The pilot's losses, ``past`` and their ``sums``, fix λ and, with the (groups, blocks) ``design``
-    of the others, who is in which tuple.
+    The pilot's losses, ``past`` and their ``sums``, determine λ and, with the (groups, blocks)
+    ``design`` of the others, the members of tuples.
     """
     orders, groups = len(sums.losses), len(design)
     people = design.reshape(groups, orders, -1).sum(axis=(0, 2))
-    # λ from the pilot and N alone: were it to see the design, people with a large r could come
-    # under a large λ, and the lemma would fail
+    # λ from the pilot and N only: with the design, people with a large r could get a large λ, and
+    # the lemma would fail
     stake = _choose_stakes(sums, people, alpha)
     tuples = plan_tuples(design, count_rounds(past, sums, design, stake), orders)
     losses = _draw_losses(tuples, urns, orders, design.shape[1] // orders)
@@ -160,7 +160,7 @@ def bet_after_pilot(
 def _draw_losses(tuples: Tuples, urns: Iterable[Urns], orders: int, blocks: int) -> FloatArray:
     """Return the (groups, tuples) sums of the losses of tuples.
 
-    They are drawn all at once, as who is in which tuple is fixed; bets look at them in turn.
+    They are drawn at once, as the members of tuples are fixed; bets use them in turn.
     """
     groups, losses = len(tuples.people), np.empty(tuples.people.shape)
     ends = np.searchsorted(tuples.block, np.arange(orders + 1) * blocks)
@@ -174,8 +174,8 @@ def _draw_losses(tuples: Tuples, urns: Iterable[Urns], orders: int, blocks: int)
 def has_mixed_signs(sums: BlockSums) -> BoolArray:
     """Return by order whether cells of the pilot differ by more than their groups' effects do.
 
-    Then the group that fares worst has to be found block by block, which takes more people
-    than finding one for a stratum: a longer pilot pays.
+    Then the worst-treated group has to be found in each block, which takes more people than for a
+    stratum: a longer pilot pays off.
     """
     fit = fit_effects(sums)
     widest = np.ptp(fit.effect, axis=0).max(axis=1)
@@ -197,17 +197,17 @@ def sum_observed(past: ObservedLosses, orders: int) -> BlockSums:
 
 
 def _choose_stakes(sums: BlockSums, people: IntArray, alpha: float) -> FloatArray:
-    """Return λ: the best against a normal sum with the variance that the pilot lets expect."""
+    """Return λ: the best against a normal sum with the variance expected from the pilot."""
     size = _estimate_block_sizes(sums, people)
     variance = np.maximum(people, 1) * _estimate_gain_variances(sums, size)
     return np.minimum(np.sqrt(2 * math.log(1 / alpha) / variance), MAX_STAKE)
 
 
 def _estimate_block_sizes(sums: BlockSums, people: IntArray) -> FloatArray:
-    """Return how many of the people to come share a person's block, from collisions in the pilot.
+    """Return the expected number of people to come in a person's block, from pilot collisions.
 
-    Two people of the pilot are in one block with the chance that any two are: ordered pairs that
-    collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
+    The share of colliding ordered pairs of the pilot estimates the probability that two people are
+    in one block. Half a collision is added, so that it is never 0.
     """
     pilot = sums.people.sum(axis=(0, 2))
     collisions = 0.5 + sums.collisions.sum(axis=1)
@@ -215,14 +215,14 @@ def _estimate_block_sizes(sums: BlockSums, people: IntArray) -> FloatArray:
 
 
 def _estimate_gain_variances(sums: BlockSums, size: FloatArray) -> FloatArray:
-    """Estimate the variance of what people gain when moved, a person, from the pilot.
+    """Estimate the variance per person of gains from moves, from the pilot.
 
-    With a share p of targets in blocks of ``size`` people, a block has one with probability
-    q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
-    mean as often as there are movers.
+    With a share p of targets in blocks of ``size`` people, a block has one with probability q = 1 −
+    exp(−size · p). Then its movers add their own variance, and the targets that of their mean, once
+    per mover.
 
-    Which group will be the target is not known: logarithms of the variance are averaged over
-    groups, weighted by how much their standardised differences speak for them.
+    The target group is unknown: logarithms of the variance are averaged over groups, weighted by
+    the evidence of their standardised differences.
     """
     many, size = sums.people.sum(axis=0), size[:, None]
     mean = (sums.losses + 1) / (many + 2)
@@ -231,7 +231,7 @@ def _estimate_gain_variances(sums: BlockSums, size: FloatArray) -> FloatArray:
     p = np.where(exists, sums.people / np.maximum(many, 1), 1.0)
     pairs = np.maximum(sum_weights(sums), 1)
     score = sums.excess / np.sqrt(sigma * pairs)
-    # clipped, so that a chance stays a number and no group is ever ruled out
+    # clipped, so that weights are finite and no group is ever ruled out
     chance = np.where(exists, np.exp(SHARPNESS * np.clip(score, -MAX_SCORE, MAX_SCORE)), 0.0)
     q = 1 - np.exp(-size * p)
     ratio = q * (1 - p) * (1 + (1 / size + 1 - p) * q / p)
@@ -244,11 +244,11 @@ def _estimate_gain_variances(sums: BlockSums, size: FloatArray) -> FloatArray:
 
 
 def draw_share(count: IntArray, share: float, rng: np.random.Generator) -> IntArray:
-    """Return how many people of each entry are drawn, each with the same chance."""
+    """Return how many people of each entry are drawn, each with the same probability."""
     ends, people = np.cumsum(count), int(count.sum())
     if people > MAX_ALIKE * len(count):
         return rng.binomial(count, share)
-    # one uniform number a person costs a tenth of a binomial draw
+    # one uniform number per person costs a tenth of a binomial draw
     drawn = np.r_[0, np.cumsum(rng.random(people) < share)]
     return np.asarray(drawn[ends] - drawn[ends - count])
 
@@ -268,9 +268,9 @@ def fill_urns(table: RateTable, count: IntArray, rng: np.random.Generator) -> Ur
 
 
 class ShuffledUrns:
-    """Urns whose losses lie in a random order already.
+    """Urns with shuffled losses.
 
-    Costs a number a person, and is then no more than adding up.
+    Shuffling costs one random number per person; draws are then mere sums.
     """
 
     def __init__(self, table: RateTable, count: IntArray, rng: np.random.Generator) -> None:
@@ -278,7 +278,7 @@ class ShuffledUrns:
 
         self._losses = np.repeat(table.value, count)
         self._next = np.r_[0, np.cumsum(count)][table.start]
-        # whoever comes next then has simply the next loss of the cell
+        # the next person then has the next loss of the cell
         shuffle_losses(self._losses, self._next, rng.random(len(self._losses)))
 
     def draw_sums(self, cells: IntArray, people: IntArray) -> FloatArray:
@@ -289,7 +289,7 @@ class ShuffledUrns:
 
 
 class CountedUrns:
-    """Urns of counts, from which losses are drawn as people come."""
+    """Urns of counts, from which losses are drawn when needed."""
 
     def __init__(self, table: RateTable, count: IntArray, rng: np.random.Generator) -> None:
         self._left, self._value, self._start = count.copy(), table.value, table.start
@@ -298,8 +298,8 @@ class CountedUrns:
     def draw_sums(self, cells: IntArray, people: IntArray) -> FloatArray:
         """Return the sums of losses drawn without replacement.
 
-        What a cell's requests take together is drawn first and then halved, the first half of
-        them against the second, until each has its own: as if drawn one after the other.
+        The joint draw of a cell's requests comes first and is then split, first half of the
+        requests against the second, until each has its own: the same law as successive draws.
         """
         order = np.argsort(cells, kind="stable")
         ends = np.r_[0, np.cumsum(people[order])]
@@ -311,7 +311,7 @@ class CountedUrns:
         self._left[heap.entry] -= draws
         sums = np.zeros(len(cells))
         # all cells at once, level by level of their trees of halves: NumPy draws what a loop over
-        # requests would draw one by one
+        # requests would draw singly
         while len(heap.low):
             single = heap.high - heap.low == 1
             of_single = np.repeat(single, heap.entries)
@@ -320,7 +320,7 @@ class CountedUrns:
             sums += np.bincount(whose, worth, minlength=len(sums))
             heap, draws = heap.select(~single), draws[~of_single]
             middle = (heap.low + heap.high) // 2
-            # what the first half of the requests takes, given what both halves take together
+            # the first half's draw, given that of both halves
             part = self._draw(draws, heap, ends[middle] - ends[heap.low])
             heap = Heaps(
                 np.r_[heap.low, middle], np.r_[middle, heap.high],
@@ -338,8 +338,7 @@ class CountedUrns:
             np.repeat(np.arange(len(first)), heap.entries), count, minlength=len(first)
         ).astype(np.int64)
         missing, draws = sizes.copy(), np.zeros_like(count)
-        # the first entries of all heaps, then all second ones: a vector draw a step, not one an
-        # entry
+        # the first entries of all heaps, then all second ones: one vectorised draw per step
         for step in range(int(heap.entries.max(initial=0))):
             here = np.flatnonzero((heap.entries > step) & (missing > 0))
             at = first[here] + step
@@ -366,7 +365,7 @@ class Heaps(NamedTuple):
 
 
 def _concatenate_ranges(start: IntArray, end: IntArray) -> IntArray:
-    """Return the numbers from each start to before each end, one after the other."""
+    """Return the numbers from each start to before each end, concatenated."""
     many = end - start
     shift = np.repeat(start - (np.cumsum(many) - many), many)
     return np.asarray(np.arange(many.sum()) + shift)

@@ -1,11 +1,11 @@
 """Guesses of the mean losses of cells, from losses observed so far, for several orders at once.
 
 The mean of a cell is that of the block, plus an effect of the group that is one in each stratum (by
-Mantel and Haenszel's weights, shrunken), plus a deviation of the cell, shrunken by how much cells
-were seen to differ. No promise depends on this model, which knows observed losses alone.
+Mantel and Haenszel's weights, shrunken), plus a deviation of the cell, shrunken by the observed
+spread of cells. No guarantee depends on this model, which uses observed losses only.
 
-The blocks of all orders stand in one row, order after order, and each order has strata of its own.
-Arrays have groups first, so that operations run along that row.
+The blocks of all orders form one row, order after order, and each order has its own strata. Arrays
+have groups first, so that operations run along that row.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ CELL_SPREAD = 0.05
 MIN_CELL_SPREAD = 0.003
 TINY = 1e-12
 BLOCK_WEIGHT = 4.0
-"""People that the overall mean counts for in a block's variance."""
+"""Weight of the overall mean in a block's variance, in people."""
 MIN_LOSS_VARIANCE = 0.005
-"""Least variance of a loss."""
+"""Minimum variance of a loss."""
 MIN_BERNOULLI_VARIANCE = 0.01
-"""Least variance of a loss of two values."""
+"""Minimum variance of a loss of two values."""
 MEAN_DIGITS = 12
 MAX_BLOCKS_AT_ONCE = 16_384
-"""Blocks, or tuples, that are worked on at a time: more would not fit into caches."""
+"""Number of blocks or tuples processed at once, which fit into caches."""
 MAX_DENSE_GROUPS = 8
-"""Groups up to which empty cells are worked on like others."""
+"""Maximum number of groups at which empty cells are processed like others."""
 
 
 class ObservedLosses(NamedTuple):
-    """Losses that were observed, added up: (groups, blocks), and the stratum of each block.
+    """Sums of observed losses: (groups, blocks), and the stratum of each block.
 
     Stratum y of order o has the number o · strata + y.
     """
@@ -47,7 +47,7 @@ class ObservedLosses(NamedTuple):
     strata: IntArray
 
     def select(self, blocks: IntArray | slice) -> ObservedLosses:
-        """Return what was observed in some blocks."""
+        """Return the observations in some blocks."""
         if isinstance(blocks, slice):
             own = self.people[:, blocks], self.losses[:, blocks]
         else:
@@ -76,11 +76,11 @@ class BlockSums(NamedTuple):
 
 
 class EffectFit(NamedTuple):
-    """What guesses have in common: the mean loss, effects of groups, how far cells are believed.
+    """Common parts of guesses: the mean loss, effects of groups, the weight of cells' own means.
 
-    All by order, effects (groups, orders, strata). ``spread`` is the variance of cells around the
-    effects as moments have it, ``error`` its standard error; a cell's own mean counts as the prior
-    does at ``weight`` people.
+    All by order, effects (groups, orders, strata). ``spread`` is the moment estimate of the
+    variance of cells around the effects, ``error`` its standard error; a cell's own mean has the
+    weight of the prior at ``weight`` people.
     """
 
     overall: FloatArray
@@ -106,22 +106,22 @@ def sum_nothing(groups: int, orders: int, strata: int) -> BlockSums:
 
 
 def split_blocks(blocks: int) -> list[slice]:
-    """Return parts of a row of blocks that are worked on at a time."""
+    """Return the parts of a row of blocks that are processed at once."""
     return [slice(low, low + MAX_BLOCKS_AT_ONCE) for low in range(0, blocks, MAX_BLOCKS_AT_ONCE)]
 
 
 def add_blocks(sums: BlockSums, blocks: ObservedLosses, sign: float) -> None:
-    """Add blocks to the sums, or with sign −1 take them out."""
+    """Add blocks to the sums, or with sign −1 remove them."""
     people, losses, strata = blocks
     many, total = people.sum(axis=0), losses.sum(axis=0)
     share = people / np.maximum(many, 1.0)
-    # a block with people of one group is alike in all its people: what follows is 0 for it
+    # for a block with people of one group, all of the following is 0
     excess = losses - share * total
     squares = (losses**2 / np.maximum(people, 1.0)).sum(axis=0) - total**2 / np.maximum(many, 1.0)
     v0, v1, v2 = _variance_polynomial(many, total)
     exists = people > 0
     chance = np.maximum(exists.sum(axis=0) - 1, 0)
-    # the cell is part of the block's mean, so that chance alone moves it by this much less
+    # the cell is part of the block's mean, which reduces its noise by this factor
     noise = (exists * (1.0 - share) ** 2).sum(axis=0)
     columns = (
         people, [total], [many * (many - 1.0)], excess, [squares],
@@ -143,9 +143,9 @@ def add_blocks(sums: BlockSums, blocks: ObservedLosses, sign: float) -> None:
 
 
 def find_occupied(people: FloatArray | IntArray, s: int) -> IntArray | slice:
-    """Return the blocks with people of a group; all of them, if there are few groups.
+    """Return the blocks with people of a group; all of them if there are few groups.
 
-    With many groups most cells are empty, and looking for the others pays.
+    With many groups most cells are empty, and the search for the others pays off.
     """
     return np.flatnonzero(people[s]) if len(people) > MAX_DENSE_GROUPS else slice(None)
 
@@ -155,22 +155,22 @@ def _variance_polynomial(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return blocks' variances of losses, by powers of the overall mean.
 
-    A block whose few losses agree is not taken for one without variance: the overall mean counts
-    in its own for ``BLOCK_WEIGHT`` people.
+    A block of few equal losses is not treated as one without variance: the overall mean counts for
+    ``BLOCK_WEIGHT`` people.
     """
     own, common = total / (many + BLOCK_WEIGHT), BLOCK_WEIGHT / (many + BLOCK_WEIGHT)
     return own - own * own + MIN_LOSS_VARIANCE, common - 2.0 * own * common, -common * common
 
 
 def fit_effects(sums: BlockSums) -> EffectFit:
-    """Fit what guesses have in common."""
-    # drawn a little towards one half
+    """Fit the common parts of guesses."""
+    # shrunken a little towards one half
     o = (sums.losses.sum(axis=1) + 1.0) / (sums.people.sum(axis=(0, 2)) + 2.0)
     sigma = np.maximum(o * (1.0 - o), MIN_BERNOULLI_VARIANCE)
     weights = sum_weights(sums)
     effect = _shrink_effects(sums, weights, sigma)
     chance, noise = sums.chance.sum(axis=2), sums.noise.sum(axis=2)
-    # what is left of the squares once the effects are taken out of the means
+    # the rest of the squares without the effects in the means
     rest = sums.people * effect - np.einsum("stoy,toy->soy", sums.products, effect)
     rest -= 2.0 * sums.excess
     deviation = sums.squares.sum(axis=1) - (chance[0] + o * (chance[1] + o * chance[2]))
@@ -179,10 +179,10 @@ def fit_effects(sums: BlockSums) -> EffectFit:
     pairs = weights.sum(axis=(0, 2))
     spread = deviation / np.maximum(pairs, 1.0)
     error = np.sqrt(np.maximum(2.0 * noise, 0.0)) / np.maximum(pairs, TINY)
-    # beside a prior guess, each by its precision
+    # combined with a prior guess, each weighted by its precision
     precision, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
     believed = (np.maximum(spread, 0.0) * precision + CELL_SPREAD**2 * prior) / (precision + prior)
-    # where no deviations were found their prior weight must stay finite
+    # without deviations the weight of the prior must stay finite
     return EffectFit(o, effect, sigma / np.maximum(believed, MIN_CELL_SPREAD**2), spread, error)
 
 
@@ -196,7 +196,7 @@ def _shrink_effects(sums: BlockSums, weights: FloatArray, sigma: FloatArray) -> 
 
     Mantel and Haenszel's: w = n_s(n − n_s)/n is one over the variance of a block's difference
     from the others, in units of a loss's, and the excess is that difference times w. A sum d of
-    weight w is shrunken as a normal prior of variance ``GROUP_SPREAD``² asks: d/(w + σ²/τ²). The
+    weight w is shrunken by a normal prior of variance ``GROUP_SPREAD``²: d/(w + σ²/τ²). The
     difference from the *others* times their share is that from the whole.
     """
     others = 1.0 - sums.people / np.maximum(sums.people.sum(axis=0), 1.0)
@@ -205,16 +205,16 @@ def _shrink_effects(sums: BlockSums, weights: FloatArray, sigma: FloatArray) -> 
 
 
 def guess_means(past: ObservedLosses, fit: EffectFit) -> tuple[FloatArray, FloatArray]:
-    """Return guessed means of cells, up to what is common to a block, and blocks' variances.
+    """Return guessed means of cells, up to a constant of the block, and blocks' variances.
 
-    Means are rounded: which cells have the same must not depend on the order of additions.
+    Means are rounded, so that ties between cells do not depend on the order of additions.
     """
     people, losses, strata = past
     groups, _, n_strata = fit.effect.shape
     order, effect = strata // n_strata, fit.effect.reshape(groups, -1).take(strata, axis=1)
     counted = people + fit.weight[order]
     own, believed = (losses - people * effect) / counted, people / counted
-    # the block's level is the mean of what its cells leave, each by how far it is believed
+    # the block's level is the mean of its cells' residuals, weighted by their reliability
     level = own.sum(axis=0) / np.maximum(believed.sum(axis=0), TINY)
     v0, v1, v2 = _variance_polynomial(people.sum(axis=0), losses.sum(axis=0))
     overall = fit.overall[order]

@@ -1,11 +1,11 @@
 """Compiled bets on draws of a model that answers at random.
 
-People are moved to the twin that looks worst on draws observed before; what that adds is measured
-on fresh draws. Wealth is multiplied by 1 + λX, X the sum over movers of the mean of h(target's
-loss − own loss), h(x) = x/unit up to ±1. Clusters are sets of blocks that share questions: the
-draws of two clusters are independent. No promise depends on how targets, weights and stakes are
-chosen, as long as they know the past alone: see "Random answers" in ``docs/theory.md``. Each
-compiled step is for all orders; `random_answers` makes the guesses between two of them.
+People are moved to the twin that looks worst on earlier draws; the gain is measured on fresh draws.
+Wealth is multiplied by 1 + λX, X the sum over movers of the mean of h(target's loss − own loss),
+h(x) = x/unit up to ±1. Clusters are sets of blocks that share questions: the draws of two clusters
+are independent. No guarantee depends on the choice of targets, weights and stakes, as long as it
+uses the past only: see "Random answers" in ``docs/theory.md``. Each compiled step is for all
+orders; `random_answers` makes the guesses between steps.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
 
 CUSHION = 0.9
-"""How closely wealth is aimed at 1/α."""
+"""Cushion of the aim at 1/α."""
 MAX_LOSS_SHARE = 0.9
 """Largest share of wealth that a cluster's bet can lose."""
 MAX_STAKE = 1.5
-"""The largest λ of a batch."""
+"""Maximum λ of a batch."""
 TUPLE_FILL = 0.75
-"""A batch's people are cut into tuples until λ times their movers is no more than this."""
+"""A batch's people are split into tuples until λ times their movers is at most this."""
 MAX_TUPLES = 10
-"""Tuples of a cluster in a batch, at the most."""
+"""Maximum number of tuples of a cluster in a batch."""
 PRIOR_DRAWS = 4.0
-"""Draws that count for the target and for a mover beside those that were observed."""
+"""Prior weight of the target and of a mover, in draws."""
 SIGN_SHARPNESS = 2.0
-"""Standard errors by which a twin must look worse, inverted, for movers to count fully."""
+"""Inverse number of standard errors by which a twin must look worse for full weight of movers."""
 MIN_SHARED = 0.5
-"""Others of a batch with whom a person shares draws, from which on draws are kept for later."""
+"""Others of a batch who share a person's draws, from which on draws are kept for later."""
 MIN_GAIN_VARIANCE = 1e-6
 
 
 class DrawTable(NamedTuple):
-    """Losses by block, group and draw, people by block and group; blocks of a cluster adjoin."""
+    """Losses by block, group and draw, people by block and group; clusters are contiguous."""
 
     losses: FloatArray
     people: IntArray
@@ -92,7 +92,7 @@ class Guesses(NamedTuple):
 def _observe_cluster(
     past: Observed, table: DrawTable, cluster: int, unsealed: BoolArray, draws: IntArray
 ) -> None:
-    """Add draws of a cluster to what is known."""
+    """Add draws of a cluster to the observations."""
     for b in range(table.start[cluster], table.start[cluster + 1]):
         for s in range(unsealed.shape[1]):
             if unsealed[b, s]:
@@ -109,7 +109,7 @@ def _choose_movers(
 ) -> int:
     """Return the group of a block that looks worst; fill the weights in [0, 1] of the others.
 
-    A group counts the more the surer it is that it fares better than the target.
+    The weight of a group increases with the evidence that it fares better than the target.
     """
     target, means = -1, guesses.means
     for s in range(len(weights)):
@@ -162,7 +162,7 @@ def _pick_draws(orders: DrawOrders, order: int, cluster: int, low: int, high: in
 
 @njit(cache=True)
 def _select_past(past: Observed, order: int) -> Observed:
-    """Return what was observed in one order."""
+    """Return the observations of one order."""
     return Observed(past.number[order], past.total[order], past.squares[order])
 
 
@@ -181,7 +181,7 @@ def _plan_round(
 ) -> tuple[float, float]:
     """Fill targets and movers' weights of a round; return the variance of X in a draw.
 
-    The second number is the least of the blocks' movers.
+    Also return the smallest sum of movers' weights of a block.
     """
     n, shift_variance = float(table.people.sum()), float(guesses.shift_variance)
     variance, least = 0.0, n
@@ -225,7 +225,8 @@ def _bet_on_round(
 ) -> tuple[float, float]:  # fmt: skip
     """Return the log-factor of a round of one order, and the gain measured.
 
-    In a round λ is one for all clusters and depends on earlier rounds, as do targets and weights.
+    In a round λ is the same for all clusters and depends on earlier rounds, like targets and
+    weights.
     Given these E X of a cluster is at most ρ, the sum of r over its people, and clusters are
     independent: E Π(1 + λX) <= Π(1 + λρ) <= (1 + λnδ/B)^B by the inequality of the means.
     """
@@ -235,7 +236,7 @@ def _bet_on_round(
     size, stake = edges[j + 1] - edges[j], 0.0
     if j > 0:
         variance, least = _plan_round(past, guesses, table, targets, weights)
-        # this round's draws and as many rounds like it as are left
+        # the variance of this round's draws and of the remaining rounds like it
         variance *= (m - edges[j]) / size / size
         stake = _scale_stake(log_wealth, aim.alpha, len(edges) - 1 - j) / math.sqrt(variance)
         # beyond this no cluster's bet would be larger
@@ -271,10 +272,10 @@ def bet_on_round(
 
 
 class Arrivals(NamedTuple):
-    """Who came so far: people by cell and by cluster, and draws used by cluster, of each order.
+    """People so far by cell and by cluster, and draws used by cluster, of each order.
 
-    Of the batch that is bet on: its λ, the cells that its people make known, and how many sealed
-    draws and tuples of them each cluster has.
+    For the current batch: its λ, the cells that its people reveal, and the numbers of sealed draws
+    and of their tuples by cluster.
     """
 
     cells: FloatArray
@@ -291,7 +292,7 @@ def _choose_batch_stake(
     past: Observed, guesses: Guesses, table: DrawTable, cells: FloatArray, clusters: FloatArray,
     unsealed: BoolArray, here: float, log_wealth: float, alpha: float, batches_left: int,
 ) -> float:  # fmt: skip
-    """Return λ of a batch, from the people and draws of earlier ones alone."""
+    """Return λ of a batch, from the people and draws of earlier ones only."""
     gone = cells.sum()
     if gone == 0.0 or past.number.sum() == 0.0:
         return 0.0
@@ -299,7 +300,7 @@ def _choose_batch_stake(
     collisions = 0.0
     for came in clusters:
         collisions += came * (came - 1.0) / 2.0
-    # how many others of the batch a person shares draws with
+    # the number of others of the batch with whom a person shares draws
     shared = here * (collisions + 0.25) / (gone * (gone - 1.0) / 2.0 + 5.0)
     differences, twins = 0.0, 0.0
     for b in range(len(cells)):
@@ -323,9 +324,9 @@ def _choose_batch_stake(
 
 @njit(cache=True)
 def _share_draws(table: DrawTable, arrivals: Arrivals, order: int, batch: IntArray) -> None:
-    """Fill how many of a cluster's sealed draws are for a batch, and how many tuples it has.
+    """Fill the number of a cluster's sealed draws for a batch, and of its tuples.
 
-    ``arrivals`` knows the batch's people already.
+    ``arrivals`` includes the batch's people.
     """
     shares, tuples, clusters = (
         arrivals.shares[order], arrivals.tuples[order], arrivals.clusters[order]
@@ -345,7 +346,7 @@ def _share_draws(table: DrawTable, arrivals: Arrivals, order: int, batch: IntArr
         if now == 0 or rest == 0:
             continue
         came = clusters[c]
-        # of clusters with one person, as many get a second as the others let expect
+        # the expected share of clusters with one person that get a second
         if came == 1.0:
             came = min(1.0, 2.0 * twice / max(once, 1.0))
         later = (n - gone) * came / gone
@@ -361,7 +362,7 @@ def _bet_on_tuple(
 ) -> tuple[float, float]:  # fmt: skip
     """Return the log-factor of a cluster's k-th tuple, and the gain measured.
 
-    The people of a cluster stand in a row, and every ``tuples``-th is in the same tuple.
+    In the row of a cluster's people, every ``tuples``-th is in the same tuple.
     """
     x, movers, gain, place = 0.0, 0.0, 0.0, 0
     for b in range(table.start[cluster], table.start[cluster + 1]):
@@ -384,10 +385,10 @@ def _bet_on_tuple(
 def _find_known(
     table: DrawTable, orders: DrawOrders, order: int, batch: int, cells: FloatArray
 ) -> BoolArray:
-    """Return the cells that people of batches up to one make known, ``cells`` their numbers."""
+    """Return the cells that people of batches up to one reveal, given their numbers ``cells``."""
     unsealed: BoolArray = table.exists & (orders.available[order] <= batch)
     for b in range(len(unsealed)):
-        # of a block in which nobody has been so far not even the draws are looked at
+        # the draws of a block without people so far are not used either
         if cells[b].sum() == 0.0:
             unsealed[b] = False
     return unsealed
@@ -398,12 +399,12 @@ def _admit_batch(
     table: DrawTable, orders: DrawOrders, order: int, e: int, aim: DrawAim, past: Observed,
     guesses: Guesses, arrivals: Arrivals, log_wealth: float,
 ) -> float:  # fmt: skip
-    """Fill what one order knows of its e-th batch; return the log of what ψ <= δ allows it.
+    """Admit the e-th batch of one order; return the log of the growth that ψ <= δ allows it.
 
-    λ is fixed before the batch's people are seen. Each of them is in one tuple, as is each draw:
-    given the people E Π(1 + λX) <= Π(1 + λr), whose mean is (1 + λψ)^people. Draws of clusters
-    without people so far stay sealed, as do cells that only later people make known: they would
-    tell who is to come.
+    λ is fixed before the batch's people are used. Each of them is in one tuple, and so is each
+    draw: given the people E Π(1 + λX) <= Π(1 + λr), whose mean is (1 + λψ)^people. Draws of
+    clusters without people so far stay sealed, like cells that only later people reveal: they would
+    disclose who is to come.
     """
     batch, cells = orders.batches[order, e], arrivals.cells[order]
     clusters, here, stake = arrivals.clusters[order], float(batch.sum()), 0.0
@@ -414,7 +415,7 @@ def _admit_batch(
             orders.batches.shape[1] - e,
         )  # fmt: skip
     arrivals.stakes[order] = stake
-    # who is in the batch is looked at only now
+    # the batch's people are used only from here on
     cells[:] += batch
     for c in range(len(clusters)):
         clusters[c] += batch[table.start[c] : table.start[c + 1]].sum()
@@ -428,7 +429,7 @@ def admit_batch(
     table: DrawTable, orders: DrawOrders, e: int, aim: DrawAim, past: Observed, guesses: Guesses,
     arrivals: Arrivals, result: FloatArray,
 ) -> None:  # fmt: skip
-    """Choose λ of the e-th batch of each order, then look at its people and share out draws."""
+    """Choose λ of the e-th batch of each order, then add its people and assign draws."""
     for place in prange(len(result)):
         order = int(np.int64(place))
         result[order, 0] -= _admit_batch(
@@ -450,7 +451,7 @@ def _bet_on_draws(
         tuples, share, used = (
             arrivals.tuples[order, c], arrivals.shares[order, c], arrivals.used[order, c]
         )  # fmt: skip
-        # the last tuples of all clusters come together
+        # the last tuples of all clusters are aligned
         k = j - (MAX_TUPLES - tuples)
         if k < 0:
             continue

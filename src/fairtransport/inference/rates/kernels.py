@@ -25,7 +25,7 @@ def shuffle_losses(losses: FloatArray, start: IntArray, uniform: FloatArray) -> 
 def sum_next_losses(
     losses: FloatArray, after: IntArray, cells: IntArray, people: IntArray
 ) -> FloatArray:
-    """Return the sums of the next losses of cells, and move on behind them."""
+    """Return the sums of the next losses of cells, and advance."""
     sums = np.zeros(len(cells))
     for k in range(len(cells)):
         c = cells[k]
@@ -48,7 +48,7 @@ def deal_losses(
         for s in range(people.shape[1]):
             total = 0.0
             if at + people[b, s] == end:
-                # whoever is left over, in whatever order
+                # the rest, in any order
                 while at < end:
                     total += losses[at]
                     at += 1

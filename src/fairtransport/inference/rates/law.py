@@ -1,4 +1,4 @@
-"""Bounds and tests of R, the rise of the mean loss by groups among people who are alike."""
+"""Bounds and tests of R, the rise of the mean loss by groups among similar people."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 DEFAULT_ORDERS, MIN_ORDERS = 64, 16
 """Default numbers of random orders: fewer for many people, where results of orders vary less."""
 LARGE_SAMPLE, MAX_ORDERED_PEOPLE = 50_000, 1_600_000
-"""People from whom on there are fewer orders, and people of all orders together down to the least
-number of orders."""
+"""Number of people from which on there are fewer orders, and maximum number of people of all orders
+together, down to the minimum number of orders."""
 TOWARDS = ("best", "worst")
 
 
@@ -55,35 +55,35 @@ def rate_law(
     rng: int | np.random.Generator | None = None,
     units: Units | None = None,
 ) -> RateLaw:
-    """Return what a sample says about R, the rise of the mean loss by groups among people alike.
+    """Return the law of R, the rise of the mean loss by groups among similar people.
 
     Parameters
     ----------
     blocks
-        The columns that people are alike in, one or a list; with the outcome, if the loss needs
-        it, and with other sensitive features that are to be held fixed.
+        One or more columns in which similar people agree; with the outcome, if the loss needs it,
+        and with other sensitive features to be held fixed.
     groups
         The sensitive feature, or a list of several whose combinations are the groups.
     losses
-        The loss of each row, as 1 for an error and 0 for none.
+        The loss of each row, such as 1 for an error and 0 for none.
     counts
-        How many people each row stands for; one if left out.
+        Number of people of each row; default: 1.
     strata
-        A column, as the outcome, inside which a group's disadvantage is thought to have one
-        sign. It guides the bets and the permutation test; no promise depends on it.
+        A column, such as the outcome, inside which a group's disadvantage is expected to have one
+        sign. It guides the bets and the permutation test; no guarantee depends on it.
     loss_range
-        The least and the largest loss there can be, known before the data.
+        The smallest and the largest possible loss, known before the data.
     alpha
-        The level that stakes are chosen for.
+        Level for which stakes are chosen.
     orders
-        Random orders in which people are bet on; more make results move less with the seed.
-        64 if left out, 16 for more than 100 000 people.
+        Number of random orders of the people to bet on; with more, results vary less with the seed.
+        Default: 64, and for more than 50 000 people down to 16.
     rng
-        A seed or a generator.
+        A seed or a numpy generator.
     units
-        Clusters or weights of an audit, whose points are the rows; rows are independent people
-        if left out. In each order one member of each unit is bet on, and the permutation test
-        deals out whole units.
+        Clusters or weights of an audit, whose points are the rows; default: rows are independent
+        people. Each order bets on one member of each unit, and the permutation test permutes whole
+        units.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def rate_law(
     Raises
     ------
     InputError
-        If columns differ in length, losses leave the range, or a setting breaks its rule.
+        If columns differ in length, losses leave the range, or a setting is invalid.
 
     Examples
     --------
@@ -120,14 +120,14 @@ def rate_law(
 
 
 def _choose_orders(people: int) -> int:
-    """Return the default number of orders, a function of the number of people alone."""
+    """Return the default number of orders, a function of the number of people only."""
     if people <= LARGE_SAMPLE:
         return DEFAULT_ORDERS
     return max(MIN_ORDERS, MAX_ORDERED_PEOPLE // people)
 
 
 def _check_limit(units: Units) -> Units:
-    """Return units whose weights have a limit that was known before the data."""
+    """Return units with a limit of the weights that is known before the data."""
     if units.limit is None:
         msg = (
             f"{param('units')} must have a largest weight that is declared before the data, got "
@@ -150,10 +150,10 @@ def rate_laws(
     rng: int | np.random.Generator | None = None,
     units: Units | None = None,
 ) -> dict[str, RateLaw]:
-    """Return what a sample says about R of each sensitive feature, the others held fixed.
+    """Return the law of R of each sensitive feature, with the others held fixed.
 
-    ``sensitive`` maps names to columns; the other parameters are those of `rate_law`. Each
-    bound has level α on its own: for all m of them together, ask for level α/m.
+    ``sensitive`` maps names to columns; the other parameters are those of `rate_law`. Each bound
+    has level α by itself: for all m of them together, use level α/m.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def rate_laws(
     Returns
     -------
     dict[str, RateLaw]
-        By name; a feature's groups are compared inside blocks in which the others agree too.
+        By name; a feature's groups are compared inside blocks in which the others agree, too.
 
     Raises
     ------
@@ -213,11 +213,11 @@ def outcome_rate_law(
     orders: int | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> RateLaw:
-    """Return what a sample says about R of outcomes: 1 for a favourable decision, 0 for none.
+    """Return the law of R of outcomes: 1 for a favourable decision, 0 for none.
 
     With ``towards="best"`` R is the rise of the rate of favourable decisions if everybody were
-    treated as the best-treated group among those alike; with ``"worst"`` its fall if everybody
-    were treated as the worst-treated one. The other parameters are those of `rate_law`.
+    treated like the best-treated group among similar people; with ``"worst"`` its fall if everybody
+    were treated like the worst-treated one. The other parameters are those of `rate_law`.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def outcome_rate_law(
     Returns
     -------
     RateLaw
-        Of the rate of decisions instead of errors.
+        The law for decisions instead of errors.
 
     Raises
     ------
@@ -262,10 +262,10 @@ def outcome_rate_law(
 
 
 MIN_ORDERS_SHARE = 1 / 8
-"""Share of the orders whose mean wealth may decide without the others."""
+"""Minimum share of the orders whose mean wealth may decide without the others."""
 HALVINGS = 60
 RESAMPLES = 1999
-"""Draws of the permutation test."""
+"""Number of permutations of the test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,26 +273,26 @@ class RateLaw:
     """Inference about R, from people who are alike in the audited columns.
 
     R = E[max over groups s' of m(b, s') − m(b, s)], m(b, s) the mean loss in block b and group s:
-    by how much the mean loss would rise if everybody were treated as the worst-treated group
-    among those who are alike in the columns that make up the block.
+    how much the mean loss would rise if everybody were treated like the worst-treated group among
+    people who agree in the columns of the block.
 
     Attributes
     ----------
     table
         The sample.
     alpha
-        The level that stakes are chosen for; bounds at other levels hold too.
+        Level for which stakes are chosen; bounds at other levels hold, too.
     orders
-        The number of random orders in which people are bet on.
+        Number of random orders of the people.
     seed
-        Of all that is drawn.
+        The random seed.
     units
         Units whose points are the table's entries; None if people are independent.
 
     Notes
     -----
-    R > 0 is no proof that a system uses the group: something else that it knows and the audit
-    does not may differ by group. A lower bound of 0 is no proof of the contrary either.
+    R > 0 does not prove that a system uses the group: another input, which the audit lacks, may
+    differ by group. A lower bound of 0 does not prove the contrary either.
 
     Examples
     --------
@@ -315,7 +315,7 @@ class RateLaw:
     def _stream(self, purpose: int) -> np.random.Generator:
         """Return the generator of one purpose: 0 the orders, 1 the permutations, 2 the certificate.
 
-        Each has its own, so that results do not depend on which of them is asked for first.
+        Each has its own, so that results do not depend on the order of computation.
         """
         return np.random.default_rng([self.seed, purpose])
 
@@ -326,7 +326,7 @@ class RateLaw:
 
     @property
     def comparable_share(self) -> float:
-        """The share of the people in whose block there is somebody of another group."""
+        """Share of people with somebody of another group in their block."""
         return self.table.comparable_share
 
     @cached_property
@@ -358,7 +358,7 @@ class RateLaw:
         return float(rise.sum() / mass.sum()) * table.width
 
     def evalue(self, delta: float = 0.0) -> float:
-        """Return evidence against R <= δ whose mean is at most 1 under it: 20 rejects at 5 %."""
+        """Return an e-value against R <= δ, with mean at most 1 under it: 20 rejects at 5 %."""
         log = self._log_evidence(self._scaled(delta), min_count=self.orders)
         return math.exp(min(log, MAX_LOG_EVIDENCE))
 
@@ -367,7 +367,7 @@ class RateLaw:
         return math.exp(-min(max(self._log_evidence(self._scaled(delta)), 0.0), MAX_LOG_EVIDENCE))
 
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return L with P(L <= R) >= 1 − α at every n, R of the population; 0 at least."""
+        """Return L >= 0 with P(L <= R) >= 1 − α at every n, for R of the population."""
         return self._bound(alpha, here=False)
 
     def lower_bound_here(self, alpha: float = 0.05) -> float:
@@ -389,28 +389,28 @@ class RateLaw:
     def permutation_pvalue(self) -> float:
         """The p-value of the exact stratified permutation test.
 
-        Its hypothesis: losses do not depend on the group given the block. For losses of two
-        values that is R = 0; otherwise R = 0 is a weaker statement. Deals end with the 20th that
-        is at least as extreme as the sample: p = 20/l if that is deal l, else (g + 1)/2000 for g
-        of 1999 deals. With units it is about all losses of a unit together, as sampled.
+        The hypothesis: losses do not depend on the group given the block. For losses of two values
+        that is R = 0; otherwise R = 0 is a weaker statement. Permutations end with the 20th that is
+        at least as extreme as the sample: p = 20/l if that is permutation l, else (g + 1)/2000 for
+        g of 1999 permutations. With units it is about all losses of a unit together, as sampled.
         """
         from fairtransport.inference.rates.permutation import permutation_pvalue
 
         return permutation_pvalue(self.table, RESAMPLES, self._stream(1), self.units)
 
     def sentence(self, feature: str, alpha: float = 0.05) -> str:
-        """Return what was found, in words; wrong with probability at most α.
+        """Return the result in words, wrong with probability at most α.
 
-        A difference is reported where the permutation test rejects, and its size by the bound: if
-        groups fare alike the first is wrong with probability α at most, else only the second can
-        be.
+        A difference is reported if the permutation test rejects, with its size by the bound: if
+        groups fare alike only the first can be wrong, with probability at most α, otherwise only
+        the second.
 
         Parameters
         ----------
         feature
             The sensitive feature's name.
         alpha
-            The probability to be wrong.
+            The error probability.
 
         Returns
         -------
@@ -436,7 +436,7 @@ class RateLaw:
         return format_rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=least, alpha=alpha)
 
     def _check_independent(self, name: str) -> None:
-        """Refuse what is proved for independent people alone, where there are units."""
+        """Reject methods that are proved for independent people only, if there are units."""
         if self.units is not None:
             msg = f"{param(name)} is for independent people, got units of {self.units.name!r}"
             raise InputError(msg)
@@ -451,7 +451,7 @@ class RateLaw:
         With ``here`` the hypothesis is about the n people of the sample; the N of an order who
         are not in its pilot then have a mean of at most n/N times δ.
 
-        W/(1 + λδ)^N by order: λ and N are that order's own.
+        W/(1 + λδ)^N by order, each with its own λ and N.
         """
         log, stake, people, _ = self.wealths
         # Σ r over the N people after the pilot is at most n times the mean over all
@@ -461,14 +461,14 @@ class RateLaw:
         return log_best_mean(against, min_count or math.ceil(MIN_ORDERS_SHARE * self.orders))
 
     def _bound(self, alpha: float, *, here: bool) -> float:
-        """Return where the evidence falls to 1/α: it falls in δ."""
+        """Return the δ at which the evidence, which decreases in δ, reaches 1/α."""
         level = check_number("alpha", alpha, above=0, below=1)
         log_evidence = partial(self._log_evidence, here=here)
         return find_lower_bound(log_evidence, level) * self.table.width
 
 
 def find_lower_bound(log_evidence: Callable[[float], float], alpha: float) -> float:
-    """Return the δ in [0, 1] where evidence that falls in δ comes down to 1/α; 0 if it is less."""
+    """Return the δ in [0, 1] at which decreasing evidence reaches 1/α; 0 if it is less."""
     threshold = math.log(1 / alpha)
     low, high = 0.0, 1.0
     if log_evidence(low) < threshold:
@@ -480,32 +480,32 @@ def find_lower_bound(log_evidence: Callable[[float], float], alpha: float) -> fl
 
 
 GUESSED_VARIANCE = 0.22
-"""Of a loss; it guides the choice of sizes and stakes, which the design alone decides."""
+"""Assumed variance of a loss, for the choice of sizes and stakes by the design only."""
 MAX_PAIR_LOSS = 0.6
 """Largest share of wealth that a pair of parts can lose."""
 MAX_PARTS = 100_000
-"""Parts that blocks are cut into, in all, if larger parts are possible."""
+"""Maximum number of parts of all blocks, if larger parts are possible."""
 MIN_PARTS_SHARE = 1 / 8
-"""Share of the orders whose mean wealth may decide without the others."""
+"""Minimum share of the orders whose mean wealth may decide without the others."""
 CERTIFIABLE_GROUPS = 2
-"""Groups that the argument is for."""
+"""Number of groups that the proof covers."""
 MIN_GROUP_PEOPLE = 2
-"""People of each group that a block needs: one for each of two parts."""
+"""Minimum number of people of each group in a block: one for each of two parts."""
 
 
 @dataclass(frozen=True)
 class RateCertificate:
-    """For whom an upper bound holds, and the bound.
+    """An upper bound, and the people for whom it holds.
 
     Attributes
     ----------
     upper_bound
-        What the mean of r over the people below does not exceed, at level 1 − α.
+        Upper bound of the mean of r over these people, at level 1 − α.
     people, blocks
-        The people of this sample, and their blocks, that it is about: those in blocks with two
-        or more people of both groups. It says nothing of others.
+        Numbers of people of this sample, and of their blocks, for whom it holds: those in blocks
+        with two or more people of both groups. It is not about others.
     share
-        The share of all people of the sample who are among them.
+        Share of these people in the sample.
 
     Examples
     --------
@@ -526,7 +526,7 @@ class RateCertificate:
 
 
 class Parts(NamedTuple):
-    """How the people of each eligible block are cut into parts, and the stakes on pairs of them."""
+    """The parts of the people of each eligible block, and the stakes on pairs of them."""
 
     pairs: IntArray
     weight: FloatArray
@@ -558,19 +558,19 @@ def certify_rate(
         _log_wealth(table, blocks, parts, stream) for stream in rng.spawn(orders)
     ])  # fmt: skip
     log_wealth = log_best_mean(logs, math.ceil(MIN_PARTS_SHARE * orders))
-    # Q is a sum of squares: what chance makes negative is 0
+    # Q is a sum of squares, so a negative estimate becomes 0
     squares = max(math.log(1 / alpha) - log_wealth, 0.0) / parts.stake
     many = int(people.sum())
-    # Cauchy and Schwarz; and no r exceeds 1, nor has anybody of a block's worse group any
+    # Cauchy–Schwarz; and r is at most 1, and 0 for people of a block's worse group
     bound = min(math.sqrt(larger.sum() * squares) / many, float(larger.sum()) / many)
     return RateCertificate(bound * table.width, many, len(blocks), many / table.n)
 
 
 def choose_parts(people: IntArray, alpha: float) -> Parts:
-    """Return the parts for which the bound is expected to be least without any difference.
+    """Return the parts with the smallest expected bound if there is no difference.
 
-    Small parts give many pairs, whose products are noisy; large parts few. Sizes grow by a
-    third at a time, and the one with the least expected Q is taken. Losses play no part in it.
+    Small parts give many pairs, whose products are noisy; large parts few. Sizes grow in steps of a
+    third, and the one with the least expected Q is used. Losses have no influence.
     """
     smaller, larger = people.min(axis=1), people.max(axis=1).astype(float)
     sizes = [1]
@@ -596,7 +596,7 @@ def choose_parts(people: IntArray, alpha: float) -> Parts:
 def _log_wealth(
     table: RateTable, blocks: IntArray, parts: Parts, rng: np.random.Generator
 ) -> float:
-    """Return log W of one random way of cutting."""
+    """Return log W of one random partition into parts."""
     from fairtransport.inference.rates.betting import fill_urns
 
     urns = fill_urns(table, table.count, rng)
@@ -618,15 +618,15 @@ def _log_wealth(
 
 @dataclass(frozen=True, eq=False)
 class RateBoundLaw(SamplingLaw):
-    """Lower bounds and tests of R, which hold for ψ(f*) as well: R <= ψ(f*).
+    """Lower bounds and tests of R, which also hold for ψ(f*), as R <= ψ(f*).
 
-    With another feature held fixed there are fewer groups to be treated as, so that no feature's
-    R is larger than R. One half of the level is for the combinations, the other is shared by the
-    features: many small groups do not hide a difference by one feature, and all these bounds
-    hold together.
+    With other features held fixed there are fewer groups to compare with, so that no feature's R is
+    larger than R. Half of the level is for the combinations, the other half is shared by the
+    features: many small groups do not hide a difference by one feature, and all these bounds hold
+    together.
 
-    Nothing can be certified: rates of ½ in every cell, and rates that are 0 or 1 by the toss of a
-    coin, give the same data where a cell has one person.
+    Nothing can be certified: rates of ½ in every cell, and rates that are 0 or 1 at random, give
+    the same data if a cell has one person.
     """
 
     together: RateLaw | None
@@ -639,12 +639,12 @@ class RateBoundLaw(SamplingLaw):
 
     @property
     def own_share(self) -> float:
-        """The share of the level that the bound of each feature has; a single one has all of it."""
+        """Share of the level for the bound of each feature; all of it for a single one."""
         return 0.5 / len(self.each) if len(self.each) > 1 else 1.0
 
     @property
     def _shares(self) -> list[tuple[RateLaw, float]]:
-        """The laws, with the share of the level that each has."""
+        """The laws, with the share of the level of each."""
         each = [(law, self.own_share) for law in self.each.values()]
         if self.together is None or len(each) == 1:
             return each
@@ -670,7 +670,7 @@ class RateBoundLaw(SamplingLaw):
         return math.inf
 
     def evalue(self, delta: float) -> float:
-        """Return evidence against R <= δ whose mean is at most 1 under it."""
+        """Return an e-value against R <= δ, with mean at most 1 under it."""
         shares = self._shares
         return sum(share * law.evalue(max(delta, 0.0)) for law, share in shares) if shares else 1.0
 
@@ -692,9 +692,9 @@ def format_rate_sentence(
     feature: str, *, pvalue: str | None, bound: str | None, alpha: float,
     whom: str = WORST, what: str = MEAN_LOSS,
 ) -> str:  # fmt: skip
-    """Return what was found about people who are alike, by the groups of a feature.
+    """Return the result about similar people, by the groups of a feature.
 
-    Never "because of": a column that the audit lacks and that differs by group does the same.
+    Never "because of": a column that the audit lacks and that differs by group has the same effect.
     """
     differently = (
         f"People who are alike in the audited columns are treated differently by {feature}"
@@ -717,7 +717,7 @@ def format_rate_sentence(
 
 
 def round_down(bound: float) -> str:
-    """Return two digits of a number, never more than it is."""
+    """Return a number rounded down to two digits."""
     digits = 1 - math.floor(math.log10(bound))
     down = math.floor(bound * 10.0**digits + 1e-9) / 10.0**digits
     return f"{down:.{max(digits, 0)}f}"

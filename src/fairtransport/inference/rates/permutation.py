@@ -1,9 +1,9 @@
-"""The exact stratified permutation test: losses are dealt out anew among the people of a block.
+"""The exact stratified permutation test: losses are permuted among the people of a block.
 
-If loss and group are independent given the block, every way of dealing out a block's losses is
-as likely as what was observed. For losses of two values that is R = 0. Two statistics are used: one
-finds groups that fare worse across the blocks of a stratum, one finds differences of any sign,
-block by block. Both are standardised by deals of their own, and the larger is tested. Deals end
+If loss and group are independent given the block, every permutation of a block's losses is as
+likely as the observed one. For losses of two values that is R = 0. One statistic finds groups that
+fare worse across the blocks of a stratum, another one finds differences of any sign in single
+blocks. Both are standardised by separate permutations, and the larger is tested. Permutations end
 early by Besag and Clifford's sequential rule (Biometrika 78, 1991).
 """
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from fairtransport.inference.rates.table import RateTable
 
 TINY = 1e-12
-"""A variance that is a rounding error."""
+"""Variances below this are rounding errors."""
 MAX_PERMUTED_SUMS = 2_000_000
-"""Numbers that are drawn at a time."""
+"""Maximum number of sums drawn at once."""
 MAX_EXCEEDANCES = 20
-"""Deals at least as extreme as the sample after which no more are made."""
+"""Number of permutations at least as extreme as the sample that end the test."""
 CALIBRATION_DEALS, LARGE_SAMPLE_DEALS = 50, 20
-"""Deals that the two statistics are standardised by; the second beyond ``MAX_SHUFFLED`` people."""
+"""Numbers of permutations to standardise with; the second beyond ``MAX_SHUFFLED`` people."""
 ROUNDING = 1e-9
-"""Standardised statistics that differ by less are equal: sums in another order differ so much."""
+"""Tolerance of equal standardised statistics, whose sums differ with their order."""
 
 
 class Standards(NamedTuple):
-    """Mean and variance of the two statistics over deals; a variance of 0 means no information."""
+    """Mean and variance of the two statistics over permutations; 0 means no information."""
 
     mean: FloatArray
     variance: FloatArray
@@ -62,12 +62,12 @@ def permutation_pvalue(
     """Return the p-value of "losses do not depend on the group, given the block".
 
     It is at most α with probability at most α, at every n. With ``units``, whose points are the
-    entries of the table, whole units are dealt out: the hypothesis is then that the losses of a
+    entries of the table, whole units are permuted: the hypothesis is then that the losses of a
     unit's members, together, do not depend on their groups.
 
-    Blocks with people of one group, or with one loss, are the same in every deal. How statistics
-    are standardised depends on deals made for that alone, so that sample and deals are
-    exchangeable under the hypothesis.
+    Blocks with people of one group, or with one loss, never change. Statistics are standardised by
+    separate permutations, so that the sample and its permutations are exchangeable under the
+    hypothesis.
     """
     informative = table.shared & (find_block_variances(table) > 0)
     if not informative.any():
@@ -77,7 +77,7 @@ def permutation_pvalue(
     observed = standards.combine(deck.compute_statistics(deck.table.losses[None]))[0]
 
     def exceed(many: int) -> BoolArray:
-        """Return which of some further deals are at least as extreme as the sample."""
+        """Return which of some further permutations are at least as extreme as the sample."""
         statistics = deck.compute_statistics(deck.deal(many, rng))
         return np.asarray(standards.combine(statistics) >= observed - ROUNDING)
 
@@ -87,10 +87,10 @@ def permutation_pvalue(
 def find_sequential_pvalue(
     exceed: Callable[[int], BoolArray], resamples: int, max_batch: int = MAX_EXCEEDANCES
 ) -> float:
-    """Return Besag and Clifford's p-value: h/l if the h-th exceedance is deal l, else (g+1)/(n+1).
+    """Return Besag and Clifford's p-value: h/l if the h-th exceedance is draw l, else (g+1)/(n+1).
 
-    h/l or less means fewer than h exceedances among the first l − 1 deals: of l exchangeable
-    numbers the sample's is one of the h largest, which has a chance of at most h/l.
+    h/l or less means fewer than h exceedances among the first l − 1 draws: of l exchangeable
+    numbers the sample's is one of the h largest, with probability at most h/l.
     """
     exceedances, dealt = 0, 0
     while dealt < resamples:
@@ -104,7 +104,7 @@ def find_sequential_pvalue(
 
 
 def fit_standards(deck: Deck, rng: np.random.Generator) -> Standards:
-    """Return mean and variance of the statistics over deals made for this purpose."""
+    """Return mean and variance of the statistics over separate permutations."""
     deals = CALIBRATION_DEALS if deck.table.n <= MAX_SHUFFLED else LARGE_SAMPLE_DEALS
     statistics = np.concatenate([
         deck.compute_statistics(deck.deal(min(deck.max_deals, deals - first), rng))
@@ -114,22 +114,22 @@ def fit_standards(deck: Deck, rng: np.random.Generator) -> Standards:
 
 
 def find_block_variances(table: RateTable) -> FloatArray:
-    """Return the variance of the losses of each block; 0 where it is a rounding error."""
+    """Return the variance of the losses of each block; 0 if it is a rounding error."""
     many, total = table.people.sum(axis=1), table.losses.sum(axis=1)
     squares = table.sum_by_cell(table.count * table.value**2).sum(axis=1)
     variance = np.maximum(squares - total**2 / many, 0) / np.maximum(many - 1, 1)
-    # losses that are all alike leave a rounding error, which must not be divided by
+    # equal losses leave a rounding error, which must not become a divisor
     return np.where(variance < TINY, 0.0, variance)
 
 
 def build_deck(table: RateTable) -> Deck:
-    """Return the losses of independent people as they are dealt out fastest."""
+    """Return the losses of independent people in the deck that deals fastest."""
     few = table.n <= max(MAX_SHUFFLED, MAX_ALIKE * len(table.count))
     return ShuffledDeck(table) if few else CountedDeck(table)
 
 
 class Deck:
-    """Losses to be dealt out anew."""
+    """Losses to be permuted."""
 
     def __init__(self, table: RateTable) -> None:
         self.table = table
@@ -175,7 +175,7 @@ class ShuffledDeck(Deck):
         self._losses = np.repeat(table.value, table.count)
 
     def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
-        """Deal out the losses of each block by shuffling them."""
+        """Permute the losses of each block by shuffling."""
         result = np.empty((many, *self.table.people.shape))
         for sums in result:
             deal_losses(self._losses, self.table.people, rng.random(len(self._losses)), sums)
@@ -192,7 +192,7 @@ class CountedDeck(Deck):
         np.add.at(self._counts, (table.cell // table.groups, place), table.count)
 
     def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
-        """Deal out the losses of each block by hypergeometric draws, group after group."""
+        """Permute the losses of each block by hypergeometric draws, group after group."""
         table = self.table
         rest = np.broadcast_to(self._counts, (many, *self._counts.shape)).copy()
         result = np.zeros((many, table.blocks, table.groups))
@@ -205,7 +205,7 @@ class CountedDeck(Deck):
                 rest[:, :, v] -= draws
                 missing -= draws
                 result[:, :, s] += draws * value
-            # nothing is left to chance for the last value, nor for the last group
+            # the last value and the last group are determined by the others
             rest[:, :, -1] -= missing
             result[:, :, s] += missing * self._values[-1]
         result[:, :, -1] = rest @ self._values
@@ -213,9 +213,9 @@ class CountedDeck(Deck):
 
 
 class UnitDeck(Deck):
-    """Losses of whole units, dealt out among units whose members are in the same blocks.
+    """Losses of whole units, permuted among units whose members are in the same blocks.
 
-    Under the hypothesis the law of a unit's losses depends on its members' blocks alone. So the
+    Under the hypothesis the law of a unit's losses depends on its members' blocks only. So the
     losses of units with the same blocks are exchangeable as wholes, and those of one unit in one
     block among each other.
     """
@@ -226,7 +226,7 @@ class UnitDeck(Deck):
         block = table.cell[entry] // table.groups
         order = np.lexsort((block, unit))
         kind = _number_units(unit[order], block[order])
-        # units of the same blocks one after the other, members of the same block in each of them
+        # units with the same blocks are adjacent, and so are a unit's members of one block
         order = order[np.argsort(kind[unit[order]], kind="stable")]
         self._cell, self._losses = table.cell[entry[order]], table.value[entry[order]]
         unit, block = unit[order], block[order]
@@ -237,7 +237,7 @@ class UnitDeck(Deck):
         self._run_end = np.searchsorted(run, run, side="right")
 
     def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
-        """Deal out units among those with the same blocks, and losses inside units and blocks."""
+        """Permute units among those with the same blocks, and losses inside units and blocks."""
         result = np.zeros((many, *self.table.people.shape))
         for sums in result:
             uniform = rng.random(len(self._losses)), rng.random(len(self._end))
@@ -249,7 +249,7 @@ class UnitDeck(Deck):
 
 
 def _list_members(units: Units) -> tuple[IntArray, IntArray]:
-    """Return unit and entry of each member; copies of a kind of unit are units of their own."""
+    """Return unit and entry of each member; copies of a kind of unit are separate units."""
     copies = units.counts[units.unit]
     many = units.people * copies
     first = (np.cumsum(units.counts) - units.counts)[units.unit]
@@ -258,7 +258,7 @@ def _list_members(units: Units) -> tuple[IntArray, IntArray]:
 
 
 def _number_units(unit: IntArray, block: IntArray) -> IntArray:
-    """Return a number for each unit, the same where members are in the same blocks."""
+    """Return a number for each unit, the same if members are in the same blocks."""
     ends = np.cumsum(np.bincount(unit))
     kinds: dict[bytes, int] = {}
     return np.array([

@@ -1,8 +1,8 @@
 """Random answers: a lower bound for ψ of mean losses, over the sample and the draws.
 
-The worst twin is chosen on some draws and measured on others. About the population, people come
-in random batches, and the stake of a batch depends on earlier batches alone. About these cases,
-draws come in rounds. The theorems are in "Random answers" of ``docs/theory.md``.
+The worst twin is chosen on some draws and measured on others. For the population, people come in
+random batches, and the stake of a batch depends on earlier batches only. For these cases, draws
+come in rounds. The theorems are in "Random answers" of ``docs/theory.md``.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray, IntArray
 
 ORDERS, FEW_ORDERS, MANY_DRAWS = 64, 16, 1_000_000
-"""Random orders of people and draws: fewer where there are many draws in all."""
+"""Number of random orders of people and draws; fewer if there are many draws in total."""
 MIN_ORDERS_SHARE = 1 / 4
-"""Share of the orders whose mean wealth may decide without the others."""
+"""Minimum share of the orders whose mean wealth may decide without the others."""
 PILOT, BATCHES = 0.1, 2
-"""Share of the people in the first batch, on which nothing is staked, and the batches after it."""
+"""Share of the people in the first batch, which is not bet on, and number of further batches."""
 RUNG_RECORDS = 4
-"""People for each of whom a ladder has one: draws add noise, and fewer thresholds will do."""
+"""Number of people per record of a ladder: draws add noise, so fewer thresholds suffice."""
 MAX_ROUNDS = 20
-"""Rounds that the draws are cut into for a statement about these cases."""
+"""Maximum number of rounds of draws for a statement about these cases."""
 MAX_CELLS_AT_ONCE, MIN_ORDERS_AT_ONCE = 1_000_000, 4
-"""Cells of all orders that are run together, to save memory, and orders for several threads."""
+"""Maximum number of cells of orders run together, to save memory, and minimum number of orders."""
 PRIOR_VARIANCE_DRAWS = 4.0
-"""Draws that the variance of draws of losses of two values counts for."""
+"""Weight of the variance of two-valued losses in that of draws, in draws."""
 MIN_DRAW_VARIANCE, MAX_SHIFT_VARIANCE = 1e-4, 0.5
 
 
 class LossDraws(NamedTuple):
     """People, and several draws of the loss at each of their points and those of their twins.
 
-    ``open_codes`` has a column for each set of levels that twins take because they occur.
+    ``open_codes`` has a column for each set with observed levels.
     """
 
     losses: FloatArray
@@ -80,7 +80,7 @@ class LossDraws(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """Answers to each question, m."""
+        """Number of answers to each question, m."""
         return int(self.losses.shape[1])
 
 
@@ -118,7 +118,7 @@ class RandomAnswersLaw(SamplingLaw):
         return math.inf
 
     def evalue(self, delta: float) -> float:
-        """Return evidence against ψ <= δ whose mean is at most 1 under it."""
+        """Return an e-value against ψ <= δ, with mean at most 1 under it."""
         scaled = check_number("delta", delta, at_least=0) / self.unit
         return math.exp(log_mean(self.log_wealths(scaled, self.alpha)))
 
@@ -129,7 +129,7 @@ class RandomAnswersLaw(SamplingLaw):
     def _rejects(self, delta: float, level: float) -> bool:
         """Whether ψ <= δ, in units, and with it every smaller threshold, is rejected.
 
-        The stakes are aimed at δ, and win more against less.
+        Stakes aimed at δ win more against smaller thresholds.
         """
         if delta >= 1:
             return False
@@ -145,12 +145,12 @@ class RandomAnswersLaw(SamplingLaw):
         )  # fmt: skip
 
     def _p_less(self, delta: float) -> float:  # noqa: ARG002
-        """Return 1: nothing speaks against ψ >= δ without an upper bound."""
+        """Return 1, as there is no upper bound."""
         return 1.0
 
     @cached_property
     def _bounds(self) -> dict[float, float]:
-        """The lower bounds that were computed, by level."""
+        """Cache of lower bounds, by level."""
         return {}
 
 
@@ -160,13 +160,13 @@ def random_answers_law(
 ) -> RandomAnswersLaw:  # fmt: skip
     """Return the law of ψ of mean losses from draws of losses, which are in [0, 1].
 
-    ``width`` is what 1 stands for. Differences count up to ``unit``, if it is given.
+    ``width`` is the difference that 1 stands for. Differences count up to ``unit``, if given.
     """
     unit = width if unit is None else unit
     sample = _sort_blocks(sample)
     table = build_draw_table(sample, unit / width)
     orders = draw_orders(table, sample, about, np.random.default_rng([seed, 15]))
-    # what the bets measure hardly depends on the threshold that they are against
+    # measured gains hardly depend on the threshold
     estimate = float(_run_orders(table, orders, DrawAim(0.0, alpha))[:, 1].mean())
     return RandomAnswersLaw(
         "draws", estimate * unit, sample.n, notes, table, orders, alpha, unit, fixed_targets=False
@@ -218,15 +218,15 @@ def _run_batches(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArr
 
 
 def _observe_nothing(table: DrawTable, orders: DrawOrders) -> Observed:
-    """Return what is known before the first draw."""
+    """Return the observations before the first draw."""
     return Observed(*np.zeros((3, len(orders.draws), *table.people.shape)))
 
 
 def _guess_draws(past: Observed, table: DrawTable) -> Guesses:
-    """Guess means of cells and the variance of a draw, pooled, from what each order observed.
+    """Guess means of cells and the pooled variance of a draw, from each order's observations.
 
-    The model of cells takes losses for two-valued. Draws of graded losses vary less, and count
-    for more.
+    The model of cells assumes two-valued losses. Draws of graded losses vary less, and have more
+    weight.
     """
     number, total, squares = past
     mean = total.sum(axis=(1, 2)) / np.maximum(number.sum(axis=(1, 2)), 1.0)
@@ -274,8 +274,8 @@ def draw_orders(
     """Draw random orders: of the draws of each cluster and, about the population, of people."""
     orders = ORDERS if table.losses.size <= MANY_DRAWS else FEW_ORDERS
     m, clusters = sample.draws, len(table.start) - 1
-    # one permutation of the draws, turned by an angle of each cluster's own: other draws of two
-    # clusters come together in every order
+    # one permutation of the draws, shifted differently for each cluster, so that every order
+    # combines other draws of two clusters
     draws = rng.permuted(np.tile(np.arange(m), (orders, 1)), axis=1)
     shifts = rng.integers(m, size=(orders, clusters))
     batches = np.zeros((orders, 0, *table.people.shape), np.int64)
@@ -287,10 +287,10 @@ def draw_orders(
 
 
 def find_available(sample: LossDraws, batches: IntArray) -> IntArray:
-    """Return by order and cell the batch with which its levels have occurred; −1: beforehand.
+    """Return by order and cell the first batch in which its levels have occurred; −1: beforehand.
 
-    Levels that twins take because they occur are known once somebody has them. Earlier bets that
-    knew of them would know of people to come.
+    Observed levels are known once somebody has them. Earlier bets that use them would disclose
+    people to come.
     """
     available = np.full((len(batches), *batches.shape[2:]), -1, np.int8)
     for column in sample.open_codes.T:

@@ -1,4 +1,4 @@
-"""People who are alike in the audited columns, counted by block, group and loss."""
+"""Similar people, who agree in the audited columns, counted by block, group and loss."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Columns: TypeAlias = "ArrayLike | Sequence[ArrayLike]"
 """One column, or several that count together."""
 
 MAX_DENSE_RANGE = 8
-"""Integers are ranked without sorting if their range is below so many times their number."""
+"""Maximum ratio of range to number at which integers are ranked without sorting."""
 MAX_CELL_PEOPLE = 10**9 - 1
-"""People that a cell can hold: numpy draws hypergeometrically from no more."""
+"""Maximum number of people of a cell, a limit of numpy's hypergeometric draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,14 @@ class RateTable:
     Attributes
     ----------
     cell, value, count
-        The entries, sorted: block · ``groups`` + group, a loss between 0 and 1, and how many
-        people of the cell have it.
+        The entries, sorted: block · ``groups`` + group, a loss between 0 and 1, and the number of
+        people of the cell with it.
     strata
-        The stratum of each block, as the outcome: effects of groups are alike inside it.
+        The stratum of each block, such as the outcome: effects of groups are similar inside it.
     groups
         The number of groups.
     low, width
-        The losses as they were are ``low + width * value``.
+        The original losses are ``low + width * value``.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class RateTable:
 
     @cached_property
     def start(self) -> IntArray:
-        """Where the entries of each cell begin and end."""
+        """Start and end of the entries of each cell."""
         return np.searchsorted(self.cell, np.arange(self.cells + 1))
 
     @property
@@ -104,7 +104,7 @@ class RateTable:
 
     @property
     def comparable_share(self) -> float:
-        """The share of the people who are in such a block."""
+        """Share of the people in such blocks."""
         return float(self.people[self.shared].sum() / self.n)
 
     def select(self, blocks: BoolArray) -> RateTable:
@@ -137,24 +137,24 @@ def rate_table(
     Parameters
     ----------
     blocks
-        The columns that people are alike in, one or several; the outcome too, if the loss needs
-        it, and sensitive features that are held fixed.
+        One or more columns in which similar people agree; with the outcome, if the loss needs it,
+        and with other sensitive features to be held fixed.
     groups
-        The sensitive feature, or several whose combinations are the groups.
+        The sensitive feature, or a list of several whose combinations are the groups.
     losses
         The loss of each row.
     counts
-        How many people each row stands for; one if left out.
+        Number of people of each row; default: 1.
     strata
-        A column, as the outcome, inside which a group's disadvantage is thought to have one
+        A column, such as the outcome, inside which a group's disadvantage is expected to have one
         sign. It only guides the bets. Each block must lie in one stratum.
     loss_range
-        The least and the largest loss there can be, known before the data.
+        The smallest and the largest possible loss, known before the data.
 
     Returns
     -------
     RateTable
-        What `RateLaw` is about.
+        The input of `RateLaw`.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def count_entries(
     blocks: Columns, groups: Columns, losses: ArrayLike, counts: ArrayLike | None,
     strata: ArrayLike | None, loss_range: tuple[float, float],
 ) -> tuple[RateTable, IntArray]:  # fmt: skip
-    """Return the table, and the entry of each row; -1 for rows that stand for nobody."""
+    """Return the table, and the entry of each row; -1 for rows without people."""
     values = check_float_array("losses", losses, (None,))
     length = len(values)
     if length == 0:
@@ -246,7 +246,7 @@ def _check_range(loss_range: object) -> tuple[float, float]:
 
 
 def _check_counts(counts: ArrayLike | None, length: int) -> IntArray:
-    """Return how many people each row stands for; one each by default."""
+    """Return the number of people of each row; 1 by default."""
     if counts is None:
         return np.ones(length, np.int64)
     number = check_finite(
@@ -295,7 +295,7 @@ def rank_distinct(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
 
 
 def as_list(name: str, columns: Columns, length: int) -> list[ArrayLike]:
-    """Return the columns as a list: one column may stand for itself."""
+    """Return the columns as a list; a single column may be given without one."""
     if not isinstance(columns, list | tuple) or shape_of(columns) == (length,):
         return [cast("ArrayLike", columns)]
     if not columns:

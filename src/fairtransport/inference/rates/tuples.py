@@ -1,12 +1,12 @@
-"""Bets on tuples: who is in a tuple, which group is bet on, and the wealth, for several orders.
+"""Bets on tuples: their members, the group that is bet on, and the wealth, for several orders.
 
 A tuple has some people of a target group and A movers of other groups of the same block. Wealth
-is multiplied by 1 + f·D, D the mean loss of the targets less that of the movers. Who is in a
+is multiplied by 1 + f·D, D the mean loss of the targets minus that of the movers. The members of a
 tuple, its target and f depend on the design and on losses observed before, and f <= λA with a λ
-that the pilot fixed. So the mean wealth is at most Π(1 + λ r_i) over all people, whatever the
-rule: see "Rates" in ``docs/theory.md``.
+that the pilot fixed. So the mean wealth is at most Π(1 + λ r_i) over all people, for any rule: see
+"Rates" in ``docs/theory.md``.
 
-The blocks of all orders stand in one row, as in `cell_means`.
+The blocks of all orders form one row, as in `cell_means`.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray, IntArray
 
 TUPLE_ROUNDS = 8
-"""Tuples that a block is cut into, if it has the people for them."""
+"""Number of tuples of a block with enough people."""
 MAX_TUPLE_STAKE = 0.8
-"""Tuples are cut further until λA is no more than this."""
+"""Tuples are split further until λA is at most this."""
 REFITS = 32
-"""How often effects are fitted anew, beside at the beginning of each round."""
+"""Number of refits of effects, besides those at the beginning of each round."""
 MAX_BET = 0.9
-"""The largest f."""
+"""Maximum f."""
 MAX_KELLY_MULTIPLE = 4.0
-"""Largest f, as a multiple of Kelly's fraction by the guessed means."""
+"""Maximum f as a multiple of Kelly's fraction by the guessed means."""
 
 
 class Tuples(NamedTuple):
     """Tuples block by block: their round, and (groups, tuples) people, in earlier rounds and here.
 
-    ``fit`` is the number of the fit that a tuple's guesses are made from, among those of its order.
+    ``fit`` is the number, within its order, of the fit for a tuple's guesses.
     """
 
     block: IntArray
@@ -55,9 +55,9 @@ class Tuples(NamedTuple):
 
 
 def plan_tuples(people: IntArray, rounds: IntArray, orders: int) -> Tuples:
-    """Cut the (groups, blocks) people of each block into so many tuples.
+    """Split the (groups, blocks) people of each block into the given numbers of tuples.
 
-    Who is in a tuple depends on the design and the pilot, never on a loss that is not observed yet.
+    The members of a tuple depend on the design and the pilot, never on unobserved losses.
     """
     block = np.repeat(np.arange(len(rounds)), rounds)
     many, own = rounds[block], people.take(block, axis=1)
@@ -69,10 +69,10 @@ def plan_tuples(people: IntArray, rounds: IntArray, orders: int) -> Tuples:
 
 
 def _number_fits(order: IntArray, rounds: IntArray, orders: int) -> IntArray:
-    """Return the number of each tuple's fit: one a round, and ``REFITS`` beside them.
+    """Return the number of each tuple's fit: one per round, and ``REFITS`` besides.
 
-    Bets come round after round, not block after block: each block's later tuples profit from all
-    earlier ones. A block has one tuple a round, so that no two tuples of a fit are of one block.
+    Bets go by round, not by block, so that each block's later tuples profit from all earlier ones.
+    A block has one tuple per round, so that no two tuples of a fit are of one block.
     """
     place = np.argsort(order * (rounds.max(initial=0) + 1) + rounds, kind="stable")
     tuples = np.bincount(order, minlength=orders)
@@ -89,7 +89,7 @@ def _number_fits(order: IntArray, rounds: IntArray, orders: int) -> IntArray:
 def count_rounds(
     past: ObservedLosses, sums: BlockSums, people: IntArray, stake: FloatArray
 ) -> IntArray:
-    """Return into how many tuples each block is cut, from the pilot and who is to come."""
+    """Return the number of tuples of each block, from the pilot and the design."""
     fit, rounds = fit_effects(sums), np.zeros(people.shape[1], np.int64)
     shared = np.flatnonzero(np.count_nonzero(people, axis=0) > 1)
     for part in split_blocks(len(shared)):
@@ -103,14 +103,14 @@ def count_rounds(
 def cut_blocks(
     people: IntArray, means: FloatArray, variances: FloatArray, stake: FloatArray
 ) -> IntArray:
-    """Return into how many tuples blocks with people of two groups or more are cut.
+    """Return the number of tuples of blocks with people of two groups or more.
 
-    A block has no more tuples than people of the group that is guessed to be the target, nor
-    than those of the largest other one; each group is spread over them evenly.
+    A block has at most as many tuples as people of its likely target group, and of the largest
+    other group; each group is spread over them evenly.
     """
     total, largest = people.sum(axis=0), people.max(axis=0)
-    # A is at most a tuple's people: so many tuples, if there are people for them, keep λA below
-    # its limit
+    # A is at most a tuple's people: this number of tuples, if there are enough people, keeps λA
+    # below its limit
     parts = np.maximum(np.ceil(stake * total / MAX_TUPLE_STAKE).astype(np.int64), TUPLE_ROUNDS)
     g, _ = choose_target(means, variances, people, np.minimum(parts, total - largest), stake)
     others = np.where(np.arange(len(people))[:, None] == g, 0, people)
@@ -124,10 +124,10 @@ def choose_target(
 ) -> tuple[IntArray, FloatArray]:  # fmt: skip
     """Return the group to bet on and f, by the guessed growth of wealth; -1 if there is none.
 
-    The people of each group are cut into ``parts``. Groups whose guessed mean is not above
-    the target's are its movers.
+    The people of each group are split into ``parts``. Groups whose guessed mean is not above the
+    target's are its movers.
     """
-    # a tuple has whole people: one at least of every group that has any
+    # a tuple has at least one person of every group with people
     part = np.where(people > 0, np.maximum(people / parts, 1.0), 0.0)
     best = np.full(people.shape[1], -1.0)
     group, bet = np.full(len(best), -1), np.zeros(len(best))
@@ -137,7 +137,7 @@ def choose_target(
         moved = part[:, here] * (rises >= 0.0)
         moved[g] = 0.0
         movers = moved.sum(axis=0)
-        # where nobody of the group is at hand nobody could be a target
+        # a group without people cannot be the target
         some = np.flatnonzero((movers > 0.0) & (people[g][here] > 0))
         rise = np.einsum("gr,gr->r", moved, rises)[some] / movers[some]
         here, movers = np.arange(len(best))[here][some], movers[some]
@@ -146,7 +146,7 @@ def choose_target(
         f = np.minimum(
             np.minimum(stake[here] * movers, MAX_BET), MAX_KELLY_MULTIPLE * rise / spread
         )
-        # not quite the growth: as f may exceed Kelly's, so may what it risks
+        # a cautious rate of growth, as f may exceed Kelly's fraction
         growth = f * rise - 0.5 * f * f * spread / MAX_KELLY_MULTIPLE
         better = growth > best[here]
         here = here[better]
@@ -159,17 +159,17 @@ def bet_on_tuples(
 ) -> tuple[FloatArray, FloatArray]:
     """Bet on the tuples of all orders; return log W and the sum of A·D by order.
 
-    ``past`` and its ``sums`` are what was observed before all tuples, ``losses`` the sums of the
+    ``past`` and its ``sums`` are the observations before all tuples, ``losses`` the sums of the
     people in them.
 
-    What is bet on a tuple is a function of its block's losses in earlier rounds and of sums over
-    tuples of earlier fits. As who is in a tuple does not depend on the bets, these are known for
-    all tuples at once, and nothing has to be computed in turn.
+    A bet is a function of its block's losses in earlier rounds and of sums over tuples of earlier
+    fits. As the members of tuples do not depend on the bets, these are known for all tuples at
+    once, and nothing is computed in turn.
     """
     fits, (orders, strata) = int(tuples.fit.max(initial=0)) + 1, sums.losses.shape
     order, stratum = np.divmod(past.strata[tuples.block], strata)
     earlier = _sum_earlier(tuples, losses)
-    # a fit is one more order, for those who look at sums
+    # in these sums each fit counts as an order
     seen = past.select(tuples.block)
     seen = ObservedLosses(
         seen.people + tuples.earlier, seen.losses + earlier,
@@ -197,9 +197,9 @@ def _sum_earlier(tuples: Tuples, losses: FloatArray) -> FloatArray:
 def sum_before_fits(
     sums: BlockSums, seen: ObservedLosses, people: IntArray, losses: FloatArray, fits: int
 ) -> BlockSums:
-    """Return the sums that each fit of each order knows: those of tuples of earlier fits.
+    """Return the sums before each fit of each order, over tuples of earlier fits.
 
-    ``seen`` is what was observed of a tuple's block before it.
+    ``seen`` has the observations of a tuple's block before it.
     """
     orders, strata = sums.losses.shape
     changes = sum_nothing(len(people), orders * fits, strata)

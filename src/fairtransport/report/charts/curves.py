@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 TANGENT = 0.25
-"""How much of the picture's width the slope is drawn over."""
+"""Share of the chart's width over which the slope is drawn."""
 MAX_CIRCLES = 40
-"""More corners than these would hide the curve behind their circles."""
+"""Maximum number of corners with circles, behind which more would hide the curve."""
 SHOWN = 10
-"""The chart ends at this multiple of the audit's budget, or where the curve does."""
+"""The chart ends at this multiple of the audit's budget, or at the end of the curve."""
 
 
 def budget_curve_chart(
     table: style.Table, *, budget: float, statistic: float, price: float | None
 ) -> ChartType:
-    """Draw the budget curve, its corners, and where the audit stands on it."""
+    """Draw the budget curve, its corners, and the audit's own point."""
     return style.to_altair(budget_document(table, budget=budget, statistic=statistic, price=price))
 
 
@@ -92,7 +92,7 @@ def budget_document(
 def _until(
     end: float, corners: list[dict[str, float]]
 ) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
-    """Return the curve up to a budget, behind its last corner flat, and the corners on it."""
+    """Return the curve up to a budget, flat after its last corner, and the corners on it."""
     visible_corners = [corner for corner in corners if corner["budget"] <= end]
     here, there = visible_corners[-1], corners[min(len(visible_corners), len(corners) - 1)]
     width = there["budget"] - here["budget"]
@@ -216,7 +216,7 @@ def power_chart(table: pd.DataFrame, *, target_power: float, sample_size: int) -
 
 
 def _check_table(table: pd.DataFrame) -> None:
-    """Refuse a table without rows, or with goals that there are not."""
+    """Check that a table has rows, and only known goals."""
     style.check_columns(table.columns, ("n", "power", "low", "high", "goal"))
     unknown = [goal for goal in table["goal"] if goal not in COLOURS]
     if unknown or not len(table):
@@ -228,7 +228,7 @@ def _check_table(table: pd.DataFrame) -> None:
 def _description(
     table: pd.DataFrame, goals: list[str], target_power: float, sample_size: int
 ) -> str:
-    """Return the alternative text: the power at both ends, and what the lines mark."""
+    """Return the alternative text: the power at both ends, and the meaning of the lines."""
     ordered = table.sort_values("n")
     first, last = ordered.iloc[0], ordered.iloc[-1]
     return (
@@ -241,7 +241,7 @@ def _description(
 
 TIPS = {"lower": "Lower bound", "statistic": "Statistic", "upper": "Upper bound"}
 LONG = 20
-"""A stream that grew this many times over is shown on a logarithmic scale."""
+"""Growth of a stream from which on its scale is logarithmic."""
 
 
 def first_above(table: style.Table, delta: float) -> int | None:
@@ -251,7 +251,7 @@ def first_above(table: style.Table, delta: float) -> int | None:
 
 
 def since_words(look: int | None) -> str:
-    """Return since when something holds, as far as was looked."""
+    """Return since when something holds, by the looks."""
     return "at no look" if look is None else f"from the look at case {look:,} on"
 
 
@@ -322,7 +322,7 @@ def _describe_evidence(last: style.Row, marks: list[style.Row], subtitle: list[s
 
 
 def _look(row: style.Row) -> style.Row:
-    """Return a row as plain numbers, an upper bound that does not exist as None."""
+    """Return a row as plain numbers, a missing upper bound as None."""
     upper = row["upper"]
     is_bounded = upper is not None and math.isfinite(upper)
     return {

@@ -39,7 +39,7 @@ CELL_HEIGHT = 44
 EVERYBODY = "any"
 NARROWEST, WIDEST = 60, 110
 LINE = 11
-"""Longer names of groups go on in a new line where they have a space or a hyphen."""
+"""Maximum characters of a line of a group's name, which breaks at spaces and hyphens."""
 MAX_LABEL_LINES = 3
 TITLE_LIMIT = 300
 TIPS = {
@@ -128,14 +128,14 @@ def wrap_label(text: str) -> str:
 def axis_key(text: str) -> str:
     """Return a text as the key of a row or column.
 
-    Keys are looked up in objects that have properties of their own, such as "constructor". A
-    line feed cannot come from the data, in which it is spelled out, so no name ends in one.
+    Keys are looked up in objects with their own properties, such as "constructor". A line feed
+    cannot come from the data, in which it is escaped, so no name ends in one.
     """
     return f"{text}\n"
 
 
 def _cell(row: Mapping[str, Any]) -> Row:
-    """Return a row of the table as a cell of the picture, with all that its tooltip says."""
+    """Return a row of the table as a cell of the chart, with its tooltip."""
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
     parts = level_texts(group) if isinstance(group, Mapping) else [value_text(group)]
@@ -162,12 +162,12 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 
 def _map_title(label: str | None, value: str) -> str:
-    """Return what stands above one heat map."""
+    """Return the title of one heat map."""
     return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
 
 
 def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: float) -> Row:
-    """Return one heat map, but for its data and its title."""
+    """Return one heat map, without its data and its title."""
     longest = max(len(line) for group in groups for line in group.split("\n"))
     step = round(min(max(LETTER * longest + 10, NARROWEST), WIDEST))
     across = _places("column", groups) | {
@@ -196,7 +196,7 @@ def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: flo
     }  # fmt: skip
 
     def layer(mark: Row, condition: str | None = None, **channels: Row) -> Row:
-        """Return a layer of marks, perhaps for some of the cells alone."""
+        """Return a layer of marks, optionally for some cells only."""
         transform = {} if condition is None else {"transform": [{"filter": condition}]}
         encoding = {"x": across, "y": down, "tooltip": tips, **channels}
         return {"mark": {**mark, "aria": False}, "encoding": encoding, **transform}
@@ -222,7 +222,7 @@ def _places(field: str, keys: list[str]) -> Row:
 
 
 def _description(rows: list[Row], feature: str) -> str:
-    """Return the alternative text: what is drawn, and the three largest changes."""
+    """Return the alternative text: the content, and the three largest changes."""
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
         f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"

@@ -166,7 +166,7 @@ def methods_document(
 
 
 def _row(row: style.Row) -> style.Row:
-    """Return a row with its words, ends that do not exist as None."""
+    """Return a row with its words, missing ends as None."""
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
         "method": visible(row["method"]),
@@ -180,7 +180,7 @@ def _row(row: style.Row) -> style.Row:
 def _draw_to_edges(
     rows: Sequence[style.Row], values: Iterable[float | None]
 ) -> Callable[[str], style.Row]:
-    """Draw intervals without an end to the edge; return how a field stands on the axis."""
+    """Draw open-ended intervals to the edge; return the function from fields to channels."""
     low, high = style.padded_domain([value for value in values if value is not None])
     for row in rows:
         row["from"] = low if row["lower"] is None else row["lower"]
@@ -194,7 +194,7 @@ def _draw_to_edges(
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a number, None for one that is missing or infinite."""
+    """Return a number; None if it is missing or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
@@ -241,7 +241,7 @@ def family_document(table: style.Table) -> style.Row:
 
 
 def _family_row(row: style.Row) -> style.Row:
-    """Return a row with its words, ends that do not exist as None."""
+    """Return a row with its words, missing ends as None."""
     ends = {name: _finite(row[name]) for name in FAMILY_NUMBERS}
     return {
         "name": visible(row["name"]),
@@ -254,7 +254,7 @@ def _family_row(row: style.Row) -> style.Row:
 
 
 def _with_distinct_names(rows: list[style.Row]) -> list[style.Row]:
-    """Give each row a name of its own: two that look alike would be drawn as one."""
+    """Give each row a distinct name, as equal ones would be drawn as one."""
     counts: dict[str, int] = {}
     for row in rows:
         counts[row["name"]] = counts.get(row["name"], 0) + 1

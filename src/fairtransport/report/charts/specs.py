@@ -34,7 +34,7 @@ EMPTY = {
 
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     """Return the charts of a report as Vega-Lite documents by their keys."""
-    # a picture of noise would be looked at as a finding; its table is still there
+    # a chart of noise would look like a finding; its table remains
     is_quiet = not shows_swaps(summary)
     quiet = {
         f"flows-{at}" for at, one in enumerate(summary.flows, 1) if is_quiet or not has_signal(one)
@@ -56,7 +56,7 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
 
 
 def _charts(summary: AuditSummary) -> dict[str, Write]:
-    """Return what writes each chart as a document, by the charts' keys."""
+    """Return the functions that write charts as documents, by the charts' keys."""
     statistic, delta, label = summary.statistic, summary.delta, summary.provenance.label
     charts: dict[str, Write] = {}
     for number, table in enumerate(summary.flows, 1):

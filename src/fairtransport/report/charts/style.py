@@ -1,4 +1,4 @@
-"""What all charts share: colours, sizes, reading of tables, marks, offline display and saving.
+"""Common parts of charts: colours, sizes, reading of tables, marks, offline display and saving.
 
 Charts are plain Vega-Lite documents, since Altair takes as long to load as an audit of a hundred
 people; it is loaded only for charts that a user asks for.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Table: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
 
 
-# Okabe and Ito's palette, which people with any colour vision can tell apart
+# Okabe and Ito's palette, which people with any colour vision can distinguish
 BLUE, SKY, ORANGE, VERMILLION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
 INK, MARK, PALE = "#1A1A1A", "#444444", "#F4F4F2"
 WIDTH, HEIGHT = 480, 300
@@ -38,7 +38,7 @@ LABEL_LIMIT = 220
 
 
 def rows_of(table: Table, columns: Sequence[str]) -> list[Row]:
-    """Return a table's rows, or say which column is lacking."""
+    """Return a table's rows; raise if a column is missing."""
     records = table.to_dict(orient="records") if hasattr(table, "to_dict") else table
     rows = [{str(name): value for name, value in row.items()} for row in records]
     if not rows:
@@ -49,7 +49,7 @@ def rows_of(table: Table, columns: Sequence[str]) -> list[Row]:
 
 
 def check_columns(names: Iterable[str], columns: Sequence[str]) -> None:
-    """Say which column is lacking."""
+    """Raise if a column is missing."""
     there = set(names)
     lacking = [name for name in columns if name not in there]
     if lacking:
@@ -67,11 +67,11 @@ def padded_domain(values: Sequence[float]) -> list[float]:
 
 
 VALUE_AXIS = {"tickCount": 5, "labelOverlap": True, "labelSeparation": 12}
-"""The axis of the statistic: few numbers, and room between them on a phone too."""
+"""The axis of the statistic: few numbers, with room between them on a phone, too."""
 
 
 def looks(title: str, description: str, subtitle: str | list[str] = "") -> Row:
-    """Return what a chart's document says of title, alternative text and the shared look."""
+    """Return title, alternative text and common style of a chart's document."""
     return {
         "title": {
             "text": title, "anchor": "start", **({"subtitle": subtitle} if subtitle else {})
@@ -111,7 +111,7 @@ def looks(title: str, description: str, subtitle: str | list[str] = "") -> Row:
     }  # fmt: skip
 
 
-# told apart by dashes too, so that a grey print is enough
+# distinguished by dashes, too, so that a grey print is enough
 LOOKS = {
     "estimate": (INK, [1, 0]),
     "lower bound": (BLUE, [8, 3]),
@@ -153,7 +153,7 @@ def in_words(marks: list[Row]) -> str:
 
 
 def open_ends(rows: list[Row], across: Row, down: Row) -> list[Row]:
-    """Return an arrow at the edge for every interval that goes on for ever."""
+    """Return an arrow at the edge for every open end of an interval."""
     if not rows:
         return []
     places: Row = {"x": across, "y": down}
@@ -180,12 +180,12 @@ def words(field: str, **more: Any) -> Row:
 
 
 def layer(rows: Sequence[Row], mark: str, looks: Row, **channels: Any) -> Row:
-    """Return a layer: its rows, its mark with looks, and what is drawn where."""
+    """Return a layer: its rows, its mark with its style, and its channels."""
     return {"data": rows, "mark": {"type": mark, **looks}, "encoding": channels}
 
 
 def layer_document(layers: Sequence[Row], *, width: float, height: float, looks: Row) -> Row:
-    """Return the document of layers, the data beside them, equal data once."""
+    """Return the document of layers, with their data, equal data once."""
     data: list[list[Row]] = []
     chart_layers = []
     for one in layers:
@@ -202,7 +202,7 @@ def layer_document(layers: Sequence[Row], *, width: float, height: float, looks:
 def to_altair(document: Row) -> ChartType:
     """Return a document as Altair's chart.
 
-    Marks, scales and the like stay as they are: reading all of them takes Altair half a second.
+    Marks, scales etc. are not parsed, which would take Altair half a second.
     """
     import altair as alt
 
@@ -216,7 +216,7 @@ def to_altair(document: Row) -> ChartType:
 
 
 def _plain_value(value: Any) -> Any:
-    """Return a value as JSON can tell it: no numbers that are none or endless."""
+    """Return a value for JSON, without NaN and infinity."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -234,16 +234,16 @@ window.fairtransportEmbed = window.vegaEmbed;
 }}
 window.fairtransportEmbed(document.getElementById("{name}"), {spec}, {options});
 </script>"""
-"""Where scripts do not run, the picture that was drawn beforehand stays."""
+"""Without scripts the static picture remains."""
 
 
 def offline(chart: ChartType) -> ChartType:
-    """Return the chart as one that a notebook shows with scripts from the disk alone.
+    """Return the chart for display in a notebook with local scripts only.
 
-    Altair's own would load them from the network. It is an Altair chart as before.
+    Altair would load them from the network. The result is still an Altair chart.
     """
     copy: Any = chart.copy(deep=False)
-    # a chart takes what is set on it for a part of its document
+    # attributes set on a chart would become a part of its document
     kind: Any = type(chart)
     object.__setattr__(copy, "__class__", _offline_kind(kind))
     return copy  # type: ignore[no-any-return]
@@ -251,14 +251,14 @@ def offline(chart: ChartType) -> ChartType:
 
 @cache
 def _offline_kind(kind: type[Any]) -> type[Any]:
-    """Return the kind of chart, shown in another way."""
+    """Return a chart class with offline display."""
     return type(
         kind.__name__, (kind,), {"_repr_mimebundle_": _offline_bundle, "__doc__": kind.__doc__}
     )
 
 
 def _offline_bundle(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
-    """Return what a notebook shows: the picture, alive where scripts run."""
+    """Return the display of a notebook: the picture, interactive if scripts run."""
     from fairtransport.report.html import safe_json
 
     spec = chart.to_dict()
@@ -275,7 +275,7 @@ def _offline_bundle(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
 
 
 def _still_picture(spec: Row) -> str:
-    """Return a chart as SVG; nothing without the extra ``images``, as scripts draw it too."""
+    """Return a chart as SVG; empty without the extra ``images``, as scripts draw it, too."""
     try:
         import vl_convert
     except ModuleNotFoundError:
@@ -287,13 +287,13 @@ ENDINGS, PICTURES = (".png", ".svg"), "PNG and SVG files of charts"
 
 
 def save_chart(chart: ChartType, path: Path) -> Path:
-    """Write a chart as PNG or SVG, after the ending of the path, whole or not at all."""
+    """Write a chart as PNG or SVG, by the ending of the path, atomically."""
     check_ending(path)
     return write_bytes(path, chart_bytes(chart, path.suffix.lower()), "plot")
 
 
 def chart_bytes(chart: ChartType, ending: str) -> bytes:
-    """Return a chart as a file with this ending holds it."""
+    """Return a chart as the bytes of a file with this ending."""
     converter_version(PICTURES)
     if ending == ".png":
         picture = BytesIO()
@@ -305,7 +305,7 @@ def chart_bytes(chart: ChartType, ending: str) -> bytes:
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file that is neither PNG nor SVG, or that cannot be drawn."""
+    """Check that a file is PNG or SVG, and can be drawn."""
     if path.suffix.lower() not in ENDINGS:
         msg = f"{param('plot')} must end in {' or '.join(ENDINGS)}, got {path.name!r}"
         raise InputError(msg)

@@ -1,7 +1,7 @@
-"""Sections of reports: their sentences and tables, made from a document alone, in their order.
+"""Sections of reports: their sentences and tables, built from a document only, in their order.
 
-The template of a section is written once for HTML and once for Markdown, without its heading; one
-that comes out empty is left out.
+The template of a section is written once for HTML and once for Markdown, without its heading; empty
+sections are left out.
 """
 
 from __future__ import annotations
@@ -66,4 +66,4 @@ FRAGMENTS: dict[type, Callable[[Any], Fragment]] = {
     ComparisonSummary: comparison.comparison_fragment,
     FamilySummary: family.family_fragment,
 }
-"""What a notebook shows of each kind of document."""
+"""The notebook fragments of each kind of document."""

@@ -1,4 +1,4 @@
-"""Rates among people alike as lines of a first screen: which comparisons, and in what words."""
+"""Rates among similar people as lines of a first screen."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     )
 
 MAX_LINE_GROUPS = 3
-"""Further groups of a feature in the line below its first comparison."""
+"""Number of further groups of a feature in the line below its first comparison."""
 MAX_LINE_COLUMNS = 8
-"""Columns that a line names of those people are alike in."""
+"""Maximum number of columns of similar people named in a line."""
 
 
 def select_tables(rates: RatesFound) -> list[RatesAmongAlike]:
     """Return the tables of a first screen: by measure, the largest difference first.
 
     The bound is about the last measure, and about combinations of the features. Their table is
-    there if something is established and no feature alone differs as much. It comes first in its
-    measure if the bound exceeds all those differences, so that these do not show what was found.
+    included if a difference is established and no single feature differs as much. It comes first in
+    its measure if the bound exceeds all those differences, which then do not show the finding.
     """
     alone = [one for one in rates.by_group if len(one.features) == 1]
     measures = list(dict.fromkeys(map(measure_key, alone)))
@@ -56,7 +56,7 @@ def select_tables(rates: RatesFound) -> list[RatesAmongAlike]:
 
 
 def measure_key(table: RatesAmongAlike) -> tuple[str, str]:
-    """Return what is averaged, to tell tables apart."""
+    """Return the key of a table's measure."""
     return table.measure, value_text(table.decision)
 
 
@@ -86,7 +86,7 @@ def group_lines(summary: AuditSummary, table: RatesAmongAlike) -> list[str]:
 
 
 def _other_text(summary: AuditSummary, table: RatesAmongAlike, one: GroupBesideReference) -> str:
-    """Return a further group with its rate, and that of the reference among people like them."""
+    """Return a further group with its rate, and that of the reference among similar people."""
     near = about(summary)
     text = f"{_level_text(one.group)} {near}{rate_text(table, one.rate)}"
     if not table.alike:  # the reference's rate is that of the first comparison
@@ -117,7 +117,7 @@ def rate_text(table: RatesAmongAlike, rate: float) -> str:
 
 
 def _level_text(group: Profile) -> str:
-    """Return a group in the file's own words; with the column where a level says nothing alone."""
+    """Return a group in the file's own words; with the column if a level is ambiguous."""
     texts = []
     for name, value in group.items():
         text = shorten(value_text(value))
@@ -126,7 +126,7 @@ def _level_text(group: Profile) -> str:
 
 
 def measure_title(summary: AuditSummary, table: RatesAmongAlike) -> str:
-    """Return what is averaged, as a line begins."""
+    """Return the measure as the beginning of a line."""
     if table.measure == ERROR:
         return "Errors"
     if table.measure in {DECISION, OTHER_DECISION}:
@@ -147,7 +147,7 @@ def decision_text(table: RatesAmongAlike) -> str:
 
 
 def _columns_text(names: Sequence[str]) -> str:
-    """Return the columns that people are alike in."""
+    """Return the columns in which similar people agree."""
     texts = [shorten(visible(name), 40) for name in names]
     if len(texts) > MAX_LINE_COLUMNS:
         texts[MAX_LINE_COLUMNS - 1 :] = [f"{len(texts) - MAX_LINE_COLUMNS + 1} more columns"]

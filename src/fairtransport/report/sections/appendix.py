@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return how the audit was done, name by name."""
+    """Return how the audit was done, as names and values."""
     provenance = summary.provenance
     limits = (
         ""
@@ -65,12 +65,12 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _join_names(names: Iterable[str]) -> str:
-    """Return names in a line, made visible."""
+    """Return names as one line, with hidden characters spelled out."""
     return ", ".join(map(visible, names)) or "none"
 
 
 def _method_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``method.j2`` shows, by name."""
+    """Return the contents of the template part ``method.j2``, by name."""
     return {"facts": facts(summary), "caution": caution(summary)}
 
 

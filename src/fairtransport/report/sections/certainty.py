@@ -1,4 +1,4 @@
-"""How sure the result is (bounds and methods), and what it depends on."""
+"""The certainty of the result (bounds and methods), and its dependence on settings."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ OF_THESE_CASES = (
 
 
 def guarantee_meaning(summary: AuditSummary) -> str:
-    """Return what the bounds promise."""
+    """Return the guarantee of the bounds."""
     if summary.is_about_these:
         return f"{OF_THESE_CASES} It is wrong in at most {level(summary.alpha)} of audits."
     sampled = "people" if summary.units is None else f"{summary.units.name}{summary.units.given},"
@@ -85,7 +85,7 @@ def guarantee_meaning(summary: AuditSummary) -> str:
 
 
 def law_sentence(summary: AuditSummary) -> str | None:
-    """Return what the histogram is for; None if there is none."""
+    """Return the purpose of the histogram; None if there is none."""
     if summary.law is None:
         return None
     unused = f" It is an illustration: the bounds of {summary.method} do not use it."
@@ -112,7 +112,7 @@ def methods_table(summary: AuditSummary) -> Table:
 
 
 def formal_sentences(summary: AuditSummary) -> list[str]:
-    """Return the verdict as a statistician writes it, and what the statistic means."""
+    """Return the verdict in a statistician's words, and the meaning of the statistic."""
     is_evidence = summary.applicability is None and summary.rates is None
     sentences = [
         finding.verdict_sentence(summary),
@@ -120,15 +120,13 @@ def formal_sentences(summary: AuditSummary) -> list[str]:
         finding.worst_case(summary) if is_evidence else None,
         finding.delta_sentence(summary),
     ]
-    if is_evidence and not finding.has_much_disagreement(
-        summary
-    ):  # else it stands beside the verdict
+    if is_evidence and not finding.has_much_disagreement(summary):  # else it is beside the verdict
         sentences.append(finding.disagreement_sentence(summary))
     return [sentence for sentence in sentences if sentence]
 
 
 def _certainty_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``certainty.j2`` shows, by name."""
+    """Return the contents of the template part ``certainty.j2``, by name."""
     return {
         "formal": formal_sentences(summary),
         "facts": finding.figures(summary),
@@ -150,7 +148,7 @@ CHOSEN_LATE = "A limit that is chosen after seeing this is no test: set it befor
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return for which thresholds δ the verdict would be which."""
+    """Return the verdicts for other thresholds δ."""
     if summary.applicability is not None:
         return (NOTHING_FOLLOWS,)
     if not finding.has_known_bounds(summary):
@@ -183,7 +181,7 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def budget_sentence(summary: AuditSummary) -> str:
-    """Return what the budget is and what more of it would do."""
+    """Return the budget, and the effect of a larger one."""
     if len(summary.budget_curve) == 1:
         return f"The budget is ε = {summary.budget:g}. A larger one would find nothing more."
     far = "so far may people be moved on average, as a squared distance."
@@ -199,8 +197,8 @@ def budget_sentence(summary: AuditSummary) -> str:
 
 
 def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return how the statistic changes when a sensitive feature may not change."""
-    if summary.rates is not None:  # each feature's rates are told instead
+    """Return the statistic with each sensitive feature held fixed."""
+    if summary.rates is not None:  # each feature's rates are shown instead
         return ()
     names = [role.feature for role in summary.without_feature]
     whole, near = _size_text(summary, summary.statistic), about(summary)
@@ -218,14 +216,14 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def _size_text(summary: AuditSummary, value: float) -> str:
-    """Return the statistic in people where it counts them."""
+    """Return the statistic in people if it counts them."""
     return (
         f"{100 * value:.1f} in 100 people" if decisions.counts_people(summary) else decimal(value)
     )
 
 
 def costs_table(summary: AuditSummary) -> Table:
-    """Return what a change of each column costs."""
+    """Return the cost of a change of each column."""
     rows = tuple(
         (Cell(visible(rule.column)), Cell(visible(rule.change)), Cell(visible(rule.cost)))
         for rule in summary.costs
@@ -242,7 +240,7 @@ def pairs_table(summary: AuditSummary) -> Table:
 
 
 def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
-    """Return two people a row: what they have in common, what differs, how far apart they are."""
+    """Return one pair per row: common values, differences, distance."""
 
     def row(pair: SimilarPair) -> tuple[Cell, ...]:
         """Return one pair's cells."""
@@ -257,7 +255,7 @@ def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def distances_table(summary: AuditSummary) -> Table:
-    """Return what it costs to have somebody else's value in one column."""
+    """Return the costs of taking somebody else's value in one column."""
     distances = () if summary.similarity_check is None else summary.similarity_check.columns
     rows = tuple((Cell(visible(one.column)), Cell(one.words, one.cost)) for one in distances)
     columns = columns_of(["Column", "Somebody else's value"], [])
@@ -275,7 +273,7 @@ def curve_table(summary: AuditSummary) -> Table:
 
 
 def _dependence_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``dependence.j2`` shows, by name."""
+    """Return the contents of the template part ``dependence.j2``, by name."""
     checked = summary.similarity_check
     return {
         "thresholds": delta_sentences(summary),

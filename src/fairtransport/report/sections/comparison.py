@@ -69,13 +69,13 @@ def comparison_title(summary: ComparisonSummary) -> str:
 
 
 def is_more_within(difference: Difference) -> bool:
-    """Tell whether more bias is shown, but not by more than the tolerance."""
+    """Return whether more bias is shown, but not by more than the tolerance."""
     is_more = difference.lower is not None and difference.lower > 0
     return is_more and difference.verdict == "undecided"
 
 
 def verdict_word(difference: Difference) -> str:
-    """Return the verdict on a pair as tables have it."""
+    """Return the verdict on a pair for tables."""
     return "more" if is_more_within(difference) else difference.verdict
 
 
@@ -130,7 +130,7 @@ def certificate_sentence(summary: ComparisonSummary) -> str:
 
 
 def risks_sentence(summary: ComparisonSummary) -> str:
-    """Return what swaps at worst do under each end of the comparison; of predictions, bounds."""
+    """Return the worst-case effect of swaps under both models; for predictions, bounds."""
     ends = (summary.models[0], summary.models[-1])
     if not any(one.queried for one in summary.models):
         bounds = [f"{visible(one.name)} {bound(one.lower, DOWN)}" for one in ends]
@@ -153,7 +153,7 @@ def signed_decimal(number: float) -> str:
 
 
 def models_table(summary: ComparisonSummary) -> Table:
-    """Return the models, a row each."""
+    """Return the models, one per row."""
     write = percent if summary.provenance.loss_is_error else decimal
     has_favourable = any(
         one.decisions is not None and one.decisions.favourable for one in summary.models
@@ -183,10 +183,10 @@ def models_table(summary: ComparisonSummary) -> Table:
 
 
 def differences_table(summary: ComparisonSummary) -> Table:
-    """Return all pairs, a row each."""
+    """Return all pairs, one per row."""
 
     def row(one: Difference) -> tuple[Cell, ...]:
-        """Return one pair's cells; an interval that is open on a side is not told."""
+        """Return one pair's cells; a half-open interval is not shown."""
         between = NONE
         if one.lower is not None and one.upper is not None:
             between = f"{signed_decimal(one.lower)} to {signed_decimal(one.upper)}"
@@ -207,13 +207,13 @@ def differences_table(summary: ComparisonSummary) -> Table:
 
 
 def condition_sentence(summary: ComparisonSummary) -> str:
-    """Return what intervals and verdicts rest on."""
+    """Return the assumptions of intervals and verdicts."""
     on_record = not any(one.queried for one in summary.models)
     return several_hold_if([summary.units], on_record=on_record)
 
 
 def comparison_intervals_sentence(summary: ComparisonSummary) -> str:
-    """Return what the intervals of the tables promise."""
+    """Return the guarantee of the intervals in the tables."""
     sure = _confidence(summary)
     own = f"The intervals of the models hold together with {sure}."
     holds = condition_sentence(summary)
@@ -228,7 +228,7 @@ def comparison_intervals_sentence(summary: ComparisonSummary) -> str:
 
 
 def _comparison_finding_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``comparison_finding.j2`` shows, by name."""
+    """Return the contents of the template part ``comparison_finding.j2``, by name."""
     row = comparison_row(summary.verdict)
     return {
         "css_class": row.css_class,
@@ -251,7 +251,7 @@ COMPARISON_FINDING = Section(
 
 
 def comparison_fragment(summary: ComparisonSummary) -> Fragment:
-    """Return what a notebook shows of a comparison."""
+    """Return the notebook fragment of a comparison."""
     table = differences_table(summary)
     return Fragment(
         colour=comparison_row(summary.verdict).line_colour,
@@ -290,7 +290,7 @@ COMPARISON_TERMS = {
 
 
 def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
-    """Return how it was done, as names and what they are."""
+    """Return how it was done, as names and values."""
     provenance = summary.provenance
     rows = [
         ("People", f"{summary.n:,}"),
@@ -313,7 +313,7 @@ def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
 
 
 def _comparison_method_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``comparison_method.j2`` shows, by name."""
+    """Return the contents of the template part ``comparison_method.j2``, by name."""
     return {
         "facts": facts(summary),
         "not_said": NOT_SAID,
@@ -354,7 +354,7 @@ def groups_table(summary: ComparisonSummary) -> Table:
 
 
 def profiles_note(summary: ComparisonSummary) -> str:
-    """Return what the numbers of the profiles are."""
+    """Return the meaning of the profiles' numbers."""
     weighted = "" if counts_people_once(summary) else " (weighted)"
     return (
         "What swaps at worst add to the total loss of people with one profile; under 0-1 loss, how "
@@ -386,7 +386,7 @@ def profiles_table(summary: ComparisonSummary) -> Table:
 
 
 def _comparison_who_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``comparison_who.j2`` shows, by name."""
+    """Return the contents of the template part ``comparison_who.j2``, by name."""
     return {
         "groups": groups_table(summary),
         "profiles": profiles_table(summary),

@@ -1,4 +1,4 @@
-"""Sensitive edits beside edits that should not matter, in words."""
+"""Sentences on sensitive edits, compared with edits that should not matter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_held_back(summary: AuditSummary) -> bool:
-    """Tell whether the statistic is over the limit, but no more than irrelevant edits make it."""
+    """Return whether the statistic is over the limit, but not above that of irrelevant edits."""
     controls, lower = summary.controls, summary.judged.lower_bound
     if controls is None or controls.exceeds or summary.delta is None or lower is None:
         return False

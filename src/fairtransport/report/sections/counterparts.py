@@ -1,4 +1,4 @@
-"""Counterparts: which columns depend on the group, which moved, and people beside theirs."""
+"""Counterparts: columns that depend on the group, moved ones, and examples."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def gate_table(counterparts: CounterpartsFound, feature: str) -> Table:
 
 
 def pairs_table(counterparts: CounterpartsFound) -> Table:
-    """Return people beside one of their counterparts."""
+    """Return people with one of their counterparts."""
     titles = ["Person", "The same person as typically recorded", "Decision"]
     cells = [
         (
@@ -75,7 +75,7 @@ def pairs_table(counterparts: CounterpartsFound) -> Table:
 
 
 def gate_sentence(counterparts: CounterpartsFound) -> str:
-    """Return what was held out, what stays, and what dependence could have been seen."""
+    """Return the size of the hold-out, the fixed columns, and the detectable dependence."""
     stays = ", ".join(map(visible, counterparts.legitimate))
     shifts = " and ".join(
         f"{value:.2g} standard deviations ({visible(name)})"
@@ -92,7 +92,7 @@ def gate_sentence(counterparts: CounterpartsFound) -> str:
 
 
 def told_sentences(counterparts: CounterpartsFound) -> list[str]:
-    """Return notes on counterparts that a classifier still tells from the other group."""
+    """Return notes on counterparts that a classifier distinguishes from the other group."""
     return [
         f"A classifier still tells counterparts from people with {visible(one.feature)} "
         f"{value_text(one.group)}: balanced accuracy {decimal(one.accuracy, 2)}, at least "
@@ -104,7 +104,7 @@ def told_sentences(counterparts: CounterpartsFound) -> list[str]:
 
 
 def counterpart_sentences(summary: AuditSummary) -> list[str]:
-    """Return which columns change in counterparts, and what shows that others depend jointly."""
+    """Return the columns that change in counterparts, and the signs of joint dependence."""
     record = summary.provenance.similarity_record
     is_shown = summary.target_scope == "counterparts" and summary.applicability is None
     if not is_shown or record is None:

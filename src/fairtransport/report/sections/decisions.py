@@ -1,4 +1,4 @@
-"""Whose decision would change: the sentences and rows that every first screen is made of."""
+"""Whose decision would change: the sentences and rows of every first screen."""
 
 from __future__ import annotations
 
@@ -101,17 +101,17 @@ class DirectionRow:
 
     @property
     def own(self) -> str:
-        """The decision, in quotes where it is a name."""
+        """The decision, in quotes if it is a name."""
         return f"“{self.decision}”" if self.is_named else self.decision
 
     @property
     def other(self) -> str:
-        """The alternative's decision, in quotes where it is a name."""
+        """The alternative's decision, in quotes if it is a name."""
         return f"“{self.alternative}”" if self.is_named else self.alternative
 
     @property
     def text(self) -> str:
-        """What follows the number of people."""
+        """The text after the number of people."""
         is_one = people(self.count.people) == "1"
         they, get = ("this person", "gets") if is_one else ("they", "get")
         start = f"{'is' if is_one else 'are'} {self.effect}: {they} " if self.effect else ""
@@ -125,7 +125,7 @@ class DirectionRow:
 
 
 def headline(summary: AuditSummary, *, with_interval: bool = True) -> str | None:
-    """Return how many decisions would change, in a sentence; None where that is not known."""
+    """Return how many decisions would change, in a sentence; None if unknown."""
     decisions = summary.decisions
     if decisions is None:
         return None
@@ -134,7 +134,7 @@ def headline(summary: AuditSummary, *, with_interval: bool = True) -> str | None
 
 
 def _answer_word(decisions: Decisions) -> str:
-    """Return what a person gets from the model: scores are no decisions."""
+    """Return the word for an answer, as scores are no decisions."""
     return "decision" if decisions.scores is None else "prediction"
 
 
@@ -162,13 +162,13 @@ def changed_sentence(
 
 
 def changed_features(decisions: Decisions | None, sensitive: Sequence[str]) -> Sequence[str]:
-    """Return the sensitive features that the model receives, where these are told."""
+    """Return the sensitive features that the model receives, if these are known."""
     received = [] if decisions is None else [one.feature for one in decisions.by_feature]
     return received or sensitive
 
 
 def is_weighted(count: ShareOfPeople, decisions: Decisions) -> bool:
-    """Say whether a share is not that of the people, as they count unequally."""
+    """Return whether a share is weighted, because people count unequally."""
     return abs(count.share * decisions.n - count.people) >= 1
 
 
@@ -181,7 +181,7 @@ def interval_sentence(decisions: Decisions) -> str:
 
 
 def counterparts_caveat(decisions: Decisions) -> str | None:
-    """Return what the interval is for where counterparts were fitted; else None."""
+    """Return the scope of the interval with fitted counterparts; None without any."""
     if decisions.changed.scope != SCOPES[2]:
         return None
     return (
@@ -224,7 +224,7 @@ def direction_rows(decisions: Decisions) -> list[DirectionRow]:
 
 
 def _unlabelled_rows(decisions: Decisions) -> list[DirectionRow]:
-    """Return who is worse and better off where no decisions are told."""
+    """Return who is worse and better off if no decisions are shown."""
     if decisions.worse_off is None or decisions.better_off is None:
         return []
     worse, better = "a worse decision", "a better one"
@@ -239,7 +239,7 @@ def _unlabelled_rows(decisions: Decisions) -> list[DirectionRow]:
 
 
 def _effect(order: Sequence[Value], decision: Value, alternative: Value) -> str:
-    """Say whether people with one decision are worse off than with another; "" if not known."""
+    """Return the effect of a decision compared with another; empty if unknown."""
     if len(order) > 1:
         better = order.index(alternative) > order.index(decision)
         return "worse off" if better else "better off"
@@ -307,7 +307,7 @@ def _wrongly_worse_off(decisions: Decisions) -> float:
 
 
 def label_sentence(decisions: Decisions) -> str | None:
-    """Return how many of those who are worse off have the favourable label in truth."""
+    """Return how many of the worse off have the favourable true label."""
     worse, row = decisions.worse_off, _favourable_label(decisions)
     if row is None or worse is None or not worse.people:
         return None
@@ -332,7 +332,7 @@ def label_sentence(decisions: Decisions) -> str | None:
 
 
 def _score_change_text(change: ScoreChange) -> str:
-    """Return how far scores or numbers change, as a sentence begins."""
+    """Return how far scores or numbers change, as the beginning of a sentence."""
     what = "Predictions" if change.of is None else f"Scores of {label_text(change.of)}"
     ways = [
         f"up to {value_text(largest)} {way} ({value_text(mean)} on average)"
@@ -346,7 +346,7 @@ def _score_change_text(change: ScoreChange) -> str:
 
 
 def score_sentences(decisions: Decisions) -> list[str]:
-    """Return how far scores change on average, feature by feature and group by group."""
+    """Return how far scores change on average, by feature and by group."""
     if decisions.scores is None:
         return []
     several = len(decisions.by_feature) > 1
@@ -383,19 +383,19 @@ def group_name(row: DecisionCounts) -> str:
 
 
 def _with_group(row: DecisionCounts) -> str:
-    """Return a group as it stands after a number of people, as in "Female" or "with age 18"."""
+    """Return a group as the text after a number of people, as in "Female" or "with age 18"."""
     named = not is_telling(next(iter(row.group.values()), ""))
     return f"with {group_name(row)}" if named else group_name(row)
 
 
 def _level_name(name: str, value: Value) -> str:
-    """Return a level, with its column where it says nothing alone."""
+    """Return a level, with its column if it is ambiguous."""
     text = label_text(value)
     return text if is_telling(value) else f"{shorten(visible(name), MAX_LABEL_CHARACTERS)} {text}"
 
 
 def alternatives_sentence(decisions: Decisions) -> str | None:
-    """Return how many alternatives a person has, and what one at random changes."""
+    """Return how many alternatives a person has, and the effect of a random one."""
     count, share = decisions.alternatives, decisions.random_share
     if count == 1 or share is None:
         return None
@@ -420,7 +420,7 @@ def decision_lines(decisions: Decisions) -> list[str]:
 
 
 def limit_lines(summary: AuditSummary) -> list[str]:
-    """Return the limit in people, or in the loss's unit, and what was found beside it."""
+    """Return the limit in people, or in the loss's unit, and the result."""
     if summary.applicability is not None or summary.rates is not None:
         return []
     lines = [] if summary.delta is None else [limit_sentence(summary)]
@@ -433,7 +433,7 @@ def limit_lines(summary: AuditSummary) -> list[str]:
             who = "person" if count == "1" else "people"
             number += f" ({near}{count} {who}{_counted_parts(summary)})"
     line = f"Found {near}{number}{_of_part(summary)}"
-    if summary.delta is None:  # the limit says what is counted
+    if summary.delta is None:  # the limit shows what is counted
         line += f": {_what_counts(summary)}"
     parts = [line]
     bounds = _bound_texts(summary)
@@ -448,12 +448,12 @@ def limit_lines(summary: AuditSummary) -> list[str]:
 
 
 def _of_part(summary: AuditSummary) -> str:
-    """Return that a figure is of the attributable part; "" where it is of the statistic."""
+    """Return that a figure is of the attributable part; empty if it is of the statistic."""
     return f" from {another_group(summary)}" if summary.is_about_part else ""
 
 
 def _bound_texts(summary: AuditSummary) -> dict[str, str]:
-    """Return the bounds by their sides, with digits that tell them from the limit."""
+    """Return the bounds by their sides, with enough digits to differ from the limit."""
     unit, digits = (100, 1) if counts_people(summary) else (1, 4)
     texts = {}
     for side, end, rounding in (
@@ -479,7 +479,7 @@ def _limit_number(summary: AuditSummary) -> str:
 
 
 def _counted_parts(summary: AuditSummary) -> str:
-    """Return which of the worse and better off the limit counts; "" where that is not known."""
+    """Return which of the worse and better off the limit counts; empty if unknown."""
     decisions = summary.decisions
     if decisions is None or decisions.worse_off is None or decisions.better_off is None:
         return ""
@@ -499,10 +499,10 @@ def _counted_parts(summary: AuditSummary) -> str:
 
 
 def _correct_now(decisions: Decisions) -> list[tuple[float, float]]:
-    """Return how many of the worse off and of the better off are decided correctly, of how many.
+    """Return the numbers of worse and better off who are decided correctly, and the totals.
 
-    Of two decisions whoever is worse off gets the other one than the favourable, whoever is better
-    off the favourable one.
+    With two decisions, the worse off get the other one than the favourable, the better off the
+    favourable one.
     """
     best = decisions.favourable[-1:]
     worse = sum(
@@ -517,7 +517,7 @@ def _correct_now(decisions: Decisions) -> list[tuple[float, float]]:
 
 
 def limit_sentence(summary: AuditSummary) -> str:
-    """Return what the limit is about."""
+    """Return the sentence on the limit."""
     if not counts_people(summary):
         return (
             f"Your limit: {mean_text(summary)} may rise by at most {_limit_number(summary)} "
@@ -547,7 +547,7 @@ def _what_counts(summary: AuditSummary) -> str:
 
 
 def mean_text(summary: AuditSummary) -> str:
-    """Return what rises."""
+    """Return the quantity that rises."""
     errors = summary.provenance.loss == ERROR
     return "the share of errors" if errors else mean_loss_text(summary)
 
@@ -582,31 +582,31 @@ def verdict_finding(summary: AuditSummary) -> str | None:
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:
-    """Return the verdict's title with what it comes from."""
+    """Return the verdict's title with its evidence."""
     title, finding = verdict_title(summary), verdict_finding(summary)
     return title if finding is None else f"{title}: {finding}"
 
 
 def failure_sentence(summary: AuditSummary) -> str:
-    """Return the verdict that fails a pipeline in a line: its reason, or what it comes from."""
+    """Return the verdict that fails a pipeline in a line: its reason, or its evidence."""
     if summary.applicability is not None:
         return verdict_sentence(summary)
     return f"{verdict_with_finding(summary)}."
 
 
 def counts_people_once(summary: AuditSummary | ComparisonSummary) -> bool:
-    """Say whether every person counts once, so that a share of them is a number of people."""
+    """Return whether every person counts once, so that a share is a number of people."""
     return summary.units is None or summary.units.counts_people_once
 
 
 def counts_people(summary: AuditSummary) -> bool:
-    """Say whether the statistic is a share of people."""
+    """Return whether the statistic is a share of people."""
     is_count = summary.provenance.loss == ERROR or counted_label(summary) is not None
     return is_count and summary.budget == 0
 
 
 def counted_label(summary: AuditSummary) -> Value:
-    """Return the decision that the statistic counts as someone else; None where it does not."""
+    """Return the decision that the statistic counts as someone else; None if it counts none."""
     decisions, provenance = summary.decisions, summary.provenance
     is_outcome = provenance.loss == OUTCOME and decisions is not None and decisions.scores is None
     return provenance.pos_label if is_outcome else None
@@ -646,7 +646,7 @@ def group_heading(decisions: Decisions) -> str:
 
 def changed_by_feature_table(decisions: Decisions) -> Table | None:
     """Return who is worse off (or changed) by each feature alone, group by group."""
-    if decisions.scores is not None:  # nearly everybody's changes, by however little
+    if decisions.scores is not None:  # nearly all scores change, by however little
         return None
     worse = decisions.worse_off
     effect = "worse off" if worse is not None and worse.people else ""
@@ -723,7 +723,7 @@ def verdict_note(summary: AuditSummary) -> str | None:
 
 
 def _is_never_settled(summary: AuditSummary) -> bool:
-    """Say whether more people like these would give no verdict: nothing can be certified."""
+    """Return whether more people like these give no verdict, as nothing can be certified."""
     judged, rates = summary.judged, summary.rates
     is_open = summary.verdict == "inconclusive" and judged.upper_bound is None
     found = judged.value if rates is None or rates.value is None else rates.value
@@ -785,7 +785,7 @@ def next_steps(summary: AuditSummary) -> list[str]:
 
 
 def holds_if(summary: AuditSummary) -> str:
-    """Return what bounds and verdict rest on, with the unit that was sampled."""
+    """Return the assumptions of bounds and verdict, with the sampled unit."""
     if summary.is_about_these:
         return HOLDS_OF_THESE_IF
     population = OF_POPULATION if is_on_record(summary) else NOT_TRAINED_ON
@@ -793,7 +793,7 @@ def holds_if(summary: AuditSummary) -> str:
 
 
 def _sample_condition(units: SampledUnits | None, population: str) -> str:
-    """Return how people have to be drawn, with the unit that was sampled."""
+    """Return the assumption on sampling, with the sampled unit."""
     if units is None:
         return RANDOM_SAMPLE.format(units="people") + population
     if units.has_clusters:
@@ -804,7 +804,7 @@ def _sample_condition(units: SampledUnits | None, population: str) -> str:
 
 
 def several_hold_if(units: Sequence[SampledUnits | None], *, on_record: bool) -> str:
-    """Return what bounds and verdicts of several audits rest on, and what to do without it."""
+    """Return the assumptions of several audits, and what to do if they fail."""
     population = OF_POPULATION if on_record else NOT_TRAINED_ON_ANY
     conditions = dict.fromkeys(_sample_condition(one, population) for one in units)
     hint = "" if all(units) else f" {CLUSTERS_HINT}"
@@ -812,7 +812,7 @@ def several_hold_if(units: Sequence[SampledUnits | None], *, on_record: bool) ->
 
 
 def favourable_text(summary: AuditSummary) -> str | None:
-    """Return which decision was called good for a person; None where none was."""
+    """Return which decision is good for a person; None if none was named."""
     decisions = summary.decisions
     order = () if decisions is None else decisions.favourable
     if len(order) > 1:
@@ -823,14 +823,14 @@ def favourable_text(summary: AuditSummary) -> str | None:
 
 
 def favourable_hint(decisions: Decisions) -> str | None:
-    """Return how to learn who is worse off; None where that is known or decisions are scores."""
+    """Return how to see who is worse off; None if that is known or decisions are scores."""
     if decisions.favourable or decisions.scores is not None or not decisions.changed.people:
         return None
     return "Name the decision that is good for a person (`favourable`) to see who is worse off."
 
 
 def not_said(summary: AuditSummary) -> list[str]:
-    """Return what a reader must not take from the first screen; the last is what it rests on."""
+    """Return what the first screen does not show; the last item is its assumption."""
     features = alternatives_text(summary.provenance.sensitive)
     valid = f"Intervals and verdict hold only if {holds_if(summary)}.{_sample_example(summary)}"
     if summary.applicability is not None:
@@ -847,7 +847,7 @@ def not_said(summary: AuditSummary) -> list[str]:
 
 
 def _sample_example(summary: AuditSummary) -> str:
-    """Return what a random sample is, and what is left without one."""
+    """Return what a random sample is, and what remains without one."""
     if summary.is_about_these or summary.units is not None:
         return ""
     return (
@@ -864,11 +864,11 @@ def not_said_text(summary: AuditSummary) -> str:
 
 MAX_CASE_CELLS = 4_000
 MIN_CASE_ROWS = 20
-"""Rows of people that a page has room for, however many columns they have."""
+"""Minimum number of rows of people on a page, for any number of columns."""
 
 
 def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
-    """Return the people whose decision would change, in groups of people who are alike."""
+    """Return the people whose decision would change, in groups of similar people."""
     decisions, sensitive = summary.decisions, summary.provenance.sensitive
     cases = () if decisions is None else decisions.cases[:most]
     best = None if decisions is None or not decisions.favourable else decisions.favourable[-1]
@@ -906,7 +906,7 @@ def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
 
 
 def cases_sentence(decisions: Decisions, most: int) -> str:
-    """Return how many of the people whose decision would change a table of ``most`` rows lists."""
+    """Return how many people with changed decisions a table of ``most`` rows lists."""
     cases = decisions.cases[:most]
     count = sum(case.people for case in cases)
     total, whose = decisions.changed.people, f"whose {_answer_word(decisions)} would change"
@@ -919,7 +919,7 @@ def cases_sentence(decisions: Decisions, most: int) -> str:
 
 
 def _people_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
-    """Return what the template part ``people.j2`` shows, by name."""
+    """Return the contents of the template part ``people.j2``, by name."""
     decisions = summary.decisions
     if decisions is None or summary.applicability is not None or not decisions.cases:
         return {"cases": None}

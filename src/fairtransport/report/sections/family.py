@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 SWAPS = "who is swapped with whom"
 MAX_FAMILY_MOVES = 10
-"""Moves on a page for each audit; the JSON document has more."""
+"""Maximum number of moves on a page for each audit; the JSON document has more."""
 
 
 def audit_facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return what an audit was asked, name by name."""
+    """Return the settings of an audit, as names and values."""
     provenance = summary.provenance
     return (
         ("Model", visible(provenance.model)),
@@ -59,19 +59,19 @@ def audit_facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _audit_meaning(summary: AuditSummary) -> str:
-    """Return whose decision would change; where that is not known, what the statistic means."""
+    """Return whose decision would change; if unknown, the meaning of the statistic."""
     if summary.applicability is not None:
         return summary.applicability
     return headline(summary) or meaning(summary)
 
 
 def _audit_entries(summary: FamilySummary) -> list[dict[str, Any]]:
-    """Return what is told of each audit, in the order of the table."""
+    """Return the content for each audit, in the order of the table."""
     entries = []
     for at, (member, one) in enumerate(zip(summary.members, summary.audits, strict=True), 1):
         name = shorten(visible(member.name))
         moves = moves_table(one, MAX_FAMILY_MOVES)
-        # two tables of one page have captions of their own, for those who hear them
+        # tables of one page have different captions, for screen readers
         moves = replace(moves, key=f"moves-{at}", caption=f"Audit {at}, {name}: {SWAPS}")
         entries.append(
             {
@@ -88,7 +88,7 @@ def _audit_entries(summary: FamilySummary) -> list[dict[str, Any]]:
 
 
 def _family_audits_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``family_audits.j2`` shows; nothing without documents."""
+    """Return the contents of the template part ``family_audits.j2``; nothing without documents."""
     return {"each": _audit_entries(summary) if summary.audits else []}
 
 
@@ -100,7 +100,7 @@ CAUTION = (
     "on people it has not seen."
 )
 MAX_MODEL_NAME_CHARACTERS = 40
-"""Characters of a model's name in the table; the full name follows further down."""
+"""Maximum characters of a model's name in the table; the full name follows below."""
 COLUMNS = (
     "Audit",
     "Model",
@@ -122,7 +122,7 @@ def family_row(summary: FamilySummary) -> VerdictRow:
 
 
 def family_title(summary: FamilySummary) -> str:
-    """Return the verdict that counts and in how many audits, then the others but for passes."""
+    """Return the worst verdict and its number of audits, then the others except passes."""
     counts = Counter(one.verdict for one in summary.members)
     worst, total = family_row(summary), len(summary.members)
     if worst.value is None:
@@ -157,12 +157,12 @@ def member_sentence(summary: FamilySummary, member: Member, audit: AuditSummary)
 
 
 def is_failing(member: Member, fail_on: str | None) -> bool:
-    """Tell whether an audit of a family fails a pipeline."""
+    """Return whether an audit of a family fails a pipeline."""
     return bool(exit_code(member.verdict or "inconclusive", fail_on))
 
 
 def family_failures(summary: FamilySummary, fail_on: str | None) -> list[str]:
-    """Return why audits of a family fail a pipeline, a sentence each."""
+    """Return why audits of a family fail a pipeline, one sentence each."""
     return [
         f"{member.name}: {member_sentence(summary, member, audit)}"
         for member, audit in zip(summary.members, summary.audits, strict=True)
@@ -179,7 +179,7 @@ def counts_sentence(summary: FamilySummary) -> str:
 
 
 def promise_sentence(summary: FamilySummary) -> str:
-    """Return what the verdicts together promise."""
+    """Return the joint guarantee of the verdicts."""
     if all(one.verdict is None for one in summary.members):
         return "Without a threshold δ there are no verdicts."
     whose = for_units(*_units(summary)) or FOR_INDEPENDENT
@@ -196,12 +196,12 @@ def _units(summary: FamilySummary) -> list[SampledUnits | None]:
 
 
 def condition_sentence(summary: FamilySummary) -> str:
-    """Return what intervals and verdicts rest on."""
+    """Return the assumptions of intervals and verdicts."""
     return several_hold_if(_units(summary), on_record=not summary.queried)
 
 
 def intervals_sentence(summary: FamilySummary) -> str:
-    """Return what the intervals together promise."""
+    """Return the joint guarantee of the intervals."""
     return (
         f"The intervals hold for all audits together with {confidence(summary)} confidence"
         f"{for_units(*_units(summary))}; an audit that is applicable is certified exactly if its "
@@ -210,7 +210,7 @@ def intervals_sentence(summary: FamilySummary) -> str:
 
 
 def members_table(summary: FamilySummary) -> Table:
-    """Return the audits, a row each."""
+    """Return the audits, one per row."""
     *before, last = COLUMNS
     columns = (*columns_of(before, NUMERIC), Column(last, unbroken=True))
     rows = tuple(map(_row, summary.members))
@@ -233,7 +233,7 @@ def _row(one: Member) -> tuple[Cell, ...]:
 
 
 def _family_finding_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``family_finding.j2`` shows, by name."""
+    """Return the contents of the template part ``family_finding.j2``, by name."""
     row = family_row(summary)
     return {
         "css_class": row.css_class,
@@ -253,7 +253,7 @@ FAMILY_FINDING = Section(
 
 
 def family_fragment(summary: FamilySummary) -> Fragment:
-    """Return what a notebook shows of several audits."""
+    """Return the notebook fragment of several audits."""
     return Fragment(
         colour=family_row(summary).line_colour,
         title=family_title(summary),
@@ -276,7 +276,7 @@ FAMILY_TERMS = {
 
 
 def levels_sentence(summary: FamilySummary) -> str:
-    """Return which levels the tests have."""
+    """Return the levels of the tests."""
     return (
         "An audit's δ-fairness is rejected when its adjusted p-value is at most "
         f"{level(summary.alpha)}. A certificate has level "
@@ -292,7 +292,7 @@ def _level_text(share: float) -> str:
 
 
 def _family_certainty_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``family_certainty.j2`` shows, by name."""
+    """Return the contents of the template part ``family_certainty.j2``, by name."""
     questions = f"{summary.queried:,}" if summary.queried else "none (predictions only)"
     facts = [
         ("fairtransport", summary.version),

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 MIN_DISAGREEMENT_SHARE = 0.1
-"""Disagreement of at least this share of the statistic stands beside the verdict."""
+"""Minimum share of disagreement in the statistic that is shown beside the verdict."""
 HALF = 0.5
 MIN_COMPARABLE_SHARE = 0.9
-"""If a smaller share of people can be compared, the first screen says so."""
+"""Maximum share of comparable people that the first screen mentions."""
 
 
 PEOPLE_UNITS = (1_000, 10_000, 100_000, 1_000_000)
@@ -64,12 +64,12 @@ CAUTION_OF_RECORDS = (
 
 
 def verdict_title(summary: AuditSummary) -> str:
-    """Return the verdict as every surface names it."""
+    """Return the title of the verdict, as in all outputs."""
     return VERDICTS[summary.verdict].title
 
 
 def verdict_sentence(summary: AuditSummary) -> str:
-    """Return the verdict with the bound that it comes from.
+    """Return the verdict with its bound.
 
     In this order: that the audit could find nothing; the verdict on rates; without δ, the bounds;
     then the verdict's own evidence.
@@ -91,7 +91,7 @@ def verdict_sentence(summary: AuditSummary) -> str:
 
 
 def formal_verdict(summary: AuditSummary) -> str:
-    """Return the verdict as a statistician writes it, with its level and what it is on."""
+    """Return the verdict in a statistician's words, with its level and its figure."""
     row = VERDICTS[summary.verdict]
     level_text = "" if summary.delta is None else f" {rates.at_level(summary)}"
     if not summary.is_about_part:
@@ -105,10 +105,10 @@ def another_group(summary: AuditSummary) -> str:
 
 
 def evidence_words(summary: AuditSummary) -> dict[str, str]:
-    """Return what a verdict's evidence can be told with.
+    """Return the values for the evidence of a verdict.
 
-    A bound and δ are shown with as many digits as tell them apart, and a bound is rounded to its
-    safe side. A bound that was rounded to δ says no more than the verdict and is left out.
+    A bound and δ have enough digits to differ, and a bound is rounded to its safe side. A bound
+    rounded to δ adds nothing to the verdict and is left out.
     """
     judged = summary.judged
     delta, lower, upper = summary.delta or 0.0, judged.lower_bound, judged.upper_bound
@@ -136,7 +136,7 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
 
 
 def outlook_sentence(summary: AuditSummary) -> str | None:
-    """Return about how many people would settle an open verdict; None where none is open."""
+    """Return the approximate number of people to settle an open verdict; None if none is open."""
     outlook = summary.outlook
     if outlook is None:
         return None
@@ -162,14 +162,14 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
 
 
 def delta_sentence(summary: AuditSummary) -> str | None:
-    """Return what the threshold is in people, or in the loss; None without one."""
+    """Return the threshold in people, or in the loss; None without one."""
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
     return delta_in_words(summary.delta, summary.provenance.loss, mean_loss_text(summary))
 
 
 def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
-    """Return what a threshold is in people, or as a rise of what the mean loss is called."""
+    """Return the meaning of a threshold, in people or as a rise of the mean loss."""
     if loss != ERROR:
         return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
     whole = (of for of in PEOPLE_UNITS if abs(of * delta - round(of * delta)) < ROUNDING)
@@ -189,7 +189,7 @@ def verdict_line(summary: AuditSummary) -> str:
     figures = {
         "lower": lower if judged.lower_bound is None else f"lower bound {lower}",
         "upper": upper if judged.upper_bound is None else f"upper bound {upper}",
-        # without blanks, at which a line would be broken
+        # without spaces, at which lines break
         "pvalue": "" if judged.pvalue is None else pvalue(judged.pvalue).replace(" ", ""),
     }
     shown = [figures[name] for name in row.figures if figures[name]]
@@ -205,12 +205,12 @@ PART_IS_NOT_SHARED = "the bounds of this part are left out of what is shared"
 
 
 def has_known_bounds(summary: AuditSummary) -> bool:
-    """Tell whether the bounds that the verdict comes from are in the document, if there are any."""
+    """Return whether the document has the bounds of the verdict, if there are any."""
     return not (summary.is_about_part and is_shared(summary))
 
 
 def _held_back(summary: AuditSummary) -> str | None:
-    """Return why a verdict is open although the lower bound exceeds δ; None where it does not."""
+    """Return why a verdict is open although the lower bound exceeds δ; None if it does not."""
     controls = summary.controls
     if controls is None or not is_held_back(summary):
         return None
@@ -251,7 +251,6 @@ def _bounds(lower: float | None, upper: float | None) -> str:
         return f"at least {bound(lower, DOWN)}; there is no upper bound"
     if lower is None:
         return f"at most {bound(upper, UP)}; there is no lower bound"
-    # each bound has its own confidence; together they say less
     return (
         f"at least {bound(lower, DOWN)}, and with as much confidence it is at most "
         f"{bound(upper, UP)}"
@@ -259,18 +258,18 @@ def _bounds(lower: float | None, upper: float | None) -> str:
 
 
 def confidence(summary: AuditSummary | FamilySummary) -> str:
-    """Return the confidence of a bound, "approximately" where it is asymptotic."""
+    """Return the confidence of a bound, "approximately" if it is asymptotic."""
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     return near + level(1 - summary.alpha)
 
 
 def is_outcome(summary: AuditSummary | ComparisonSummary) -> bool:
-    """Tell whether the loss is the prediction itself, of which more may be a benefit."""
+    """Return whether the loss is the prediction itself, of which more may be a benefit."""
     return summary.provenance.loss == OUTCOME
 
 
 def is_on_record(summary: AuditSummary) -> bool:
-    """Tell whether decisions on record are compared, without a model to ask."""
+    """Return whether decisions on record are compared, without a model to ask."""
     return summary.rates is not None or bool(summary.applicability and summary.queried == 0)
 
 
@@ -282,7 +281,7 @@ def caution(summary: AuditSummary) -> str:
 
 
 def meaning(summary: AuditSummary) -> str:
-    """Return what swapping people does to the mean loss; where that says nothing, any advice."""
+    """Return the effect of swaps on the mean loss; if that means nothing, any advice."""
     if summary.applicability is not None:
         return summary.advice or ""
     if summary.rates is not None:
@@ -291,7 +290,7 @@ def meaning(summary: AuditSummary) -> str:
 
 
 def next_audit_flags(summary: AuditSummary) -> str | None:
-    """Return the settings of the audit to make instead, as flags; None where there are none."""
+    """Return the settings of the recommended next audit, as flags; None without any."""
     settings = summary.next_audit
     if settings is None:
         return None
@@ -312,7 +311,7 @@ KEPT_SETTINGS = ("legitimate", "level")
 
 
 def advised_settings(summary: AuditSummary, *, in_python: bool) -> list[str]:
-    """Return what advice comes to, as Python code or as flags, a line each."""
+    """Return the advised settings, as Python code or as flags, one per line."""
     following = summary.next_audit
     if following is None:
         return _closed_gate_settings(summary, in_python=in_python)
@@ -325,7 +324,7 @@ def advised_settings(summary: AuditSummary, *, in_python: bool) -> list[str]:
 
 
 def _closed_gate_settings(summary: AuditSummary, *, in_python: bool) -> list[str]:
-    """Return the settings of counterparts that may open their gate, beside those in use."""
+    """Return settings of counterparts that may open their gate, besides those in use."""
     record = summary.provenance.similarity_record or {}
     if summary.applicability is None or record.get("name") != "counterparts":
         return []
@@ -335,7 +334,7 @@ def _closed_gate_settings(summary: AuditSummary, *, in_python: bool) -> list[str
 
     settings, share = record["settings"], record["settings"]["fit_share"]
     if share <= Counterparts.fit_share:
-        share = (1 + share) / 2  # half of those who were audited
+        share = (1 + share) / 2  # half of the audited people
     if not in_python:
         flag = "--similarity-settings"
         return [f"{flag}.fit_share {share:.3g} {flag}.given.COLUMN OTHER"]
@@ -351,7 +350,7 @@ def _counterparts_code(summary: AuditSummary, *settings: str) -> str:
 
 
 def worst_case(summary: AuditSummary) -> str:
-    """Return what swapping people with the worst-treated of those similar does."""
+    """Return the effect of swaps with the worst-treated similar people."""
     before, after = _risks(summary)
     what, near = mean_loss_text(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
@@ -370,7 +369,7 @@ def worst_case(summary: AuditSummary) -> str:
 
 
 def mean_loss_text(summary: AuditSummary) -> str:
-    """Return what goes up: errors, the mean prediction or the mean loss."""
+    """Return the quantity that increases: errors, the mean prediction or the mean loss."""
     loss = summary.provenance.loss
     if loss == ERROR:
         return "errors"
@@ -378,13 +377,13 @@ def mean_loss_text(summary: AuditSummary) -> str:
 
 
 def _risks(summary: AuditSummary) -> tuple[str, str]:
-    """Return the mean loss before and after the swaps, with digits that tell them apart."""
+    """Return the mean loss before and after the swaps, with enough digits to differ."""
     apart = distinct_percents if summary.provenance.loss == ERROR else distinct_decimals
     return apart(summary.baseline_risk, summary.worst_case_risk)
 
 
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
-    """Return which swaps the worst case is about."""
+    """Return the swaps of the worst case."""
     if summary.budget == 0:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
         return f"if everybody were swapped with the similar person {whom}"
@@ -393,7 +392,7 @@ def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
 
 
 def _random_swap(summary: AuditSummary) -> str:
-    """Return the mean loss beside which the worst case is read, in brackets."""
+    """Return the mean loss to compare the worst case with, in brackets."""
     risk = summary.random_swap_risk
     if risk is None:
         return ""
@@ -402,7 +401,7 @@ def _random_swap(summary: AuditSummary) -> str:
 
 
 def parts_sentence(summary: AuditSummary) -> str | None:
-    """Return how much needs sensitive features to change; None where all of it does, by design."""
+    """Return how much needs sensitive features to change; None if all of it does, by design."""
     part = summary.attributable
     if summary.applicability is not None or part.same_group <= 0 or summary.rates is not None:
         return None
@@ -421,7 +420,7 @@ def parts_sentence(summary: AuditSummary) -> str | None:
 
 
 def part_verdict_sentence(summary: AuditSummary) -> str | None:
-    """Return the verdict on the attributable part, where that is the one that counts."""
+    """Return the verdict on the attributable part, if it is the verdict of the audit."""
     verdict = summary.verdict
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
@@ -439,7 +438,7 @@ def _lower_first(sentence: str) -> str:
 
 
 def comparable_sentence(summary: AuditSummary) -> str | None:
-    """Return how many people have somebody to be compared with; None where nearly all have."""
+    """Return how many people have comparable people; None if nearly all have."""
     if summary.comparable_share >= MIN_COMPARABLE_SHARE or summary.applicability is not None:
         return None
     share = percent(summary.comparable_share, 0 if is_shared(summary) else 1)
@@ -453,7 +452,7 @@ def comparable_sentence(summary: AuditSummary) -> str | None:
 
 
 def disagreement_sentence(summary: AuditSummary) -> str | None:
-    """Return how much comes from different predictions for one profile; None if nothing."""
+    """Return how much is due to different predictions for one profile; None if nothing."""
     if summary.disagreement <= 0:
         return None
     share = ""
@@ -466,7 +465,7 @@ def disagreement_sentence(summary: AuditSummary) -> str | None:
 
 
 def has_much_disagreement(summary: AuditSummary) -> bool:
-    """Tell whether so much is disagreement that the verdict must not stand without it."""
+    """Return whether disagreement is so large that the verdict must mention it."""
     is_separate = summary.rates is None  # else the verdict is not about it
     return (
         is_separate
@@ -476,20 +475,20 @@ def has_much_disagreement(summary: AuditSummary) -> bool:
 
 
 def interval_words(summary: AuditSummary) -> str:
-    """Return the two-sided interval of what the verdict is on."""
+    """Return the two-sided interval of the verdict's figure."""
     interval = summary.judged.interval
     return interval_text(interval.lower, interval.upper)
 
 
 def part_figure(summary: AuditSummary) -> dict[str, str]:
-    """Return the attributable part by its name, where the verdict is on it."""
+    """Return the attributable part by its name, if the verdict is on it."""
     if not summary.is_about_part:
         return {}
     return {f"Part that needs {another_group(summary)}": decimal(summary.judged.value)}
 
 
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return the statistic, its bounds and its test, name by name; or those of the rates."""
+    """Return the statistic, its bounds and its test, or those of the rates, by name."""
     if summary.rates is not None:
         return rates.rate_figures(summary, summary.rates)
     threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
@@ -508,7 +507,7 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def notes(document: AuditSummary | ComparisonSummary | FamilySummary) -> tuple[str, ...]:
-    """Return what a reader should know: what was left out, then the warnings."""
+    """Return the notes for readers: what was left out, then the warnings."""
     redaction = suppression_sentence(document) if isinstance(document, AuditSummary) else None
     return (*([] if redaction is None else [redaction]), *map(visible, document.warnings))
 

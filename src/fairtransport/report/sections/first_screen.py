@@ -58,7 +58,7 @@ PRINTED_FACTS = (
     "Guarantee",
     "Data, SHA-256",
 )
-"""Of how the audit was done, what the first printed page has room for."""
+"""Facts about the audit that fit on the first printed page."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Scale:
 
 
 def build_scale(summary: AuditSummary) -> Scale | None:
-    """Return the chart of the limit and of what was found; None where there is nothing to draw."""
+    """Return the chart of the limit and the result; None if there is nothing to draw."""
     if summary.rates is not None or (summary.applicability is not None and summary.delta is None):
         return None
     unit = 100 if counts_people(summary) else 1
@@ -140,7 +140,7 @@ def build_scale(summary: AuditSummary) -> Scale | None:
         limit_text=limit_text,
         value=place(value),
         value_text=value_text,
-        # an end that does not exist is drawn as far as the axis goes
+        # a missing end is drawn to the end of the axis
         lower=None if value is None else place(0.0 if lower is None else lower),
         upper=None if value is None else place(end if upper is None else upper),
         label=f"Scale from 0 to {end:.4g}, {axis}: {description}",
@@ -170,14 +170,14 @@ def lead(summary: AuditSummary) -> str:
 
 
 def confidence_text(summary: AuditSummary) -> str:
-    """Return how sure the verdict is, or that there is none."""
+    """Return the confidence of the verdict, or that there is none."""
     if VERDICTS[summary.verdict].decides:
         return f"{finding.confidence(summary)} confidence"
     return "no verdict"
 
 
 def verdict_notes(summary: AuditSummary) -> list[str]:
-    """Return what stands under the headline in small letters."""
+    """Return the notes below the headline."""
     decisions = summary.decisions if summary.applicability is None else None
     sentences: list[str | None] = [verdict_note(summary)]
     if decisions is not None:
@@ -202,7 +202,7 @@ def verdict_notes(summary: AuditSummary) -> list[str]:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``first_screen.j2`` shows, by name."""
+    """Return the contents of the template part ``first_screen.j2``, by name."""
     decisions = summary.decisions if summary.applicability is None else None
     row = VERDICTS[summary.verdict]
     limits = limit_lines(summary)
@@ -234,7 +234,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 
 def _limit_heading(summary: AuditSummary) -> str:
-    """Return the heading of the limit and of what was found, or of one of the two."""
+    """Return the heading of the limit and the result, or of one of them."""
     if summary.delta is None:
         return "What was found"
     return "Your limit" if summary.applicability else "Your limit and what was found"
@@ -244,7 +244,7 @@ FIRST_SCREEN = Section("verdict", "", "first_screen.j2", _contents, linked=False
 
 
 def audit_fragment(summary: AuditSummary) -> Fragment:
-    """Return what a notebook shows of an audit."""
+    """Return the notebook fragment of an audit."""
     sentences: list[str | None] = [*verdict_notes(summary)]
     decisions = summary.decisions if summary.applicability is None else None
     if summary.applicability is not None:
@@ -257,7 +257,7 @@ def audit_fragment(summary: AuditSummary) -> Fragment:
     if summary.applicability is None:
         sentences += [*limit_lines(summary), finding.verdict_sentence(summary)]
     sentences += [f"Note: {one}" for one in finding.notes(summary)]
-    # of what is no evidence nobody is listed
+    # without evidence nobody is listed
     table = cases_table(summary, 0 if decisions is None else MAX_FRAGMENT_CASES)
     return Fragment(
         colour=VERDICTS[summary.verdict].line_colour,

@@ -1,4 +1,4 @@
-"""Rates by group: who gets which decision, and who a wrong one, beside a reference group."""
+"""Rates by group: decisions and errors, compared with a reference group."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairtransport.report.sections.section import Output
 
 MAX_OPEN_ROWS = 12
-"""A table with more groups is folded away."""
+"""Maximum number of groups in an unfolded table."""
 UNDEFINED = "–"
 METRICS = {
     "statistical_parity_difference": "Statistical parity difference",
@@ -44,7 +44,7 @@ NOT_SAID = (
 
 
 class FeatureTables(NamedTuple):
-    """What is shown by some features: the rates of decisions, and those of errors."""
+    """Tables by some features: the rates of decisions, and those of errors."""
 
     title: str
     decisions: list[Table]
@@ -118,7 +118,7 @@ def _compared(
 
 
 def metrics_table(summary: AuditSummary) -> Table:
-    """Return the group metrics, one a row."""
+    """Return the group metrics, one per row."""
 
     def rows(one: GroupComparison) -> Iterable[tuple[Cell, ...]]:
         """Yield the metrics by some sensitive features."""
@@ -137,7 +137,7 @@ def metrics_table(summary: AuditSummary) -> Table:
 
 
 def _versus(one: GroupComparison, name: str) -> str:
-    """Return between whom a signed difference is."""
+    """Return the groups of a signed difference."""
     if name.startswith(("demographic", "equalized")) or one.reference is None:
         return ""
     return f", others minus {group_label(one.reference)}"
@@ -149,7 +149,7 @@ def _join(features: Iterable[str]) -> str:
 
 
 def levels_sentence(summary: AuditSummary) -> str:
-    """Return what the intervals promise, and what a rate does not say."""
+    """Return the guarantee of the intervals, and what a rate does not show."""
     levels = {table.confidence for one in summary.group_metrics for table in one.rates} - {None}
     if not levels:
         return f"Rates are coarse, and have no intervals, in a document that is shared. {NOT_SAID}"
@@ -162,7 +162,7 @@ def levels_sentence(summary: AuditSummary) -> str:
 
 
 def _reference_note(summary: AuditSummary) -> str:
-    """Return which reference groups were set, where they are not the largest; else ""."""
+    """Return which reference groups were set, if they are not the largest; else empty."""
     chosen = []
     for metrics, table in ((one, table) for one in summary.group_metrics for table in one.rates):
         if table.kind != SELECTION:  # rates of some people only
@@ -182,7 +182,7 @@ def _reference_note(summary: AuditSummary) -> str:
 
 
 def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``groups.j2`` shows; nothing where there are no decisions."""
+    """Return the contents of the template part ``groups.j2``; empty without decisions."""
     parts = []
     for at, one in enumerate(summary.group_metrics, 1):
         if not one.rates:

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 
 
 MAX_TABLE_CELLS = 4_000
-"""Cells in the tables of moves and of people."""
+"""Maximum number of cells in the tables of moves and of people."""
 MIN_TABLE_ROWS = 20
-"""Rows of these tables, however many columns there are."""
+"""Minimum number of rows of these tables, for any number of columns."""
 SCOPES = {
     "twins": (
         "Everybody is compared with all of the twins that the similarity allows: people who "
@@ -109,19 +109,19 @@ def scope_meaning(summary: AuditSummary) -> str:
 
 
 def _has_twins(summary: AuditSummary) -> bool:
-    """Tell whether there are points that nobody in the audit data is at, which are twins."""
-    if summary.points is None or summary.observed_points is None:  # not told
+    """Return whether there are points without people in the audit data, which are twins."""
+    if summary.points is None or summary.observed_points is None:  # left out
         return summary.queried != 0
     return summary.queried != 0 and summary.points > summary.observed_points
 
 
 def shows_flows(summary: AuditSummary) -> bool:
-    """Tell whether flows are shown: where all moves are left out, zeros would say nothing."""
+    """Return whether flows are shown: zeros would be misleading if all moves are left out."""
     return bool(summary.flows) and bool(summary.moves or not is_shared(summary))
 
 
 def flows_meaning(summary: AuditSummary) -> str:
-    """Return what the flows count, and what it means to leave a cell or to enter it."""
+    """Return what the flows count, and the meaning of leaving and entering a cell."""
     moves = moves_phrase(summary)
     what = "predictions are" if is_outcome(summary) else "the loss is"
     return (
@@ -132,7 +132,7 @@ def flows_meaning(summary: AuditSummary) -> str:
 
 
 def flows_sentence(table: FlowTable) -> str:
-    """Return how the flows by a feature are to be read."""
+    """Return how to read the flows by a feature."""
     if not any(cell.change for cell in table.cells):
         return "Nothing changes here: as many people leave each cell as enter it."
     if not has_signal(table):
@@ -150,7 +150,7 @@ def flows_sentence(table: FlowTable) -> str:
 
 
 def ties_sentence(summary: AuditSummary) -> str | None:
-    """Return what it means that the plan is not unique; None where it is."""
+    """Return the meaning of a plan that is not unique; None if it is."""
     if summary.plan_is_unique is not False:
         return None
     return (
@@ -177,11 +177,11 @@ def fractions_sentence(summary: AuditSummary) -> str | None:
 
 
 def move_count_sentence(summary: AuditSummary, most: int | None = None) -> str | None:
-    """Return how many moves are shown, of how many; None where there are none."""
+    """Return how many moves are shown, of how many; None without moves."""
     count = len(summary.moves[:most])
     if not count:
         return None
-    if summary.moves_found is None:  # how many there are is not told
+    if summary.moves_found is None:  # their number is left out
         total = len(summary.moves)
         return None if count == total else f"{count:,} of the {total:,} moves that can be shown."
     if count == summary.moves_found:
@@ -198,7 +198,7 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     labelled = any(move.label is not None for move in moves)
     distant = any(move.cost > 0 for move in moves)
     tied = any(move.tied for move in moves)
-    has_loss = not is_outcome(summary)  # else the loss is the prediction, which is there already
+    has_loss = not is_outcome(summary)  # else the loss is the prediction, which is shown already
     digits = decimals_for(loss for move in moves for loss in (move.loss, move.loss_after))
     far = decimals_for(move.cost for move in moves)
     classes = summary.provenance.classes
@@ -230,7 +230,7 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
 def _predictions(
     moves: Iterable[Move], classes: Sequence[Value]
 ) -> Callable[[Value | tuple[float, ...]], str]:
-    """Return what writes predictions; numbers get the same decimals in every row."""
+    """Return a function that writes predictions, with the same decimals in every row."""
     values = [value for move in moves for value in (move.prediction, move.prediction_after)]
     digits = decimals_for(value for value in values if isinstance(value, float))
     return lambda value: (
@@ -250,7 +250,7 @@ def _prediction_title(moves: Iterable[Move], classes: Sequence[Value]) -> str:
 
 
 def _changes(move: Move) -> Cell:
-    """Return what changes, or that nothing but the prediction does."""
+    """Return what changes, or that only the prediction does."""
     if not move.changed:
         return Cell("nothing but the prediction")
     return changes_cell(move.from_profile, move.to_profile, move.changed)
@@ -319,9 +319,9 @@ def groups_table(summary: AuditSummary) -> Table:
 
 
 def rows_with_room(summary: AuditSummary, room: int) -> int | None:
-    """Return how many rows of people a page has room for; None where more were asked for.
+    """Return how many rows of people fit on a page; None if more were requested.
 
-    People with many columns take much of it: a page should stay as small as with few.
+    With many columns there are fewer rows, so that the page stays as small as with few.
     """
     if len(summary.moves) > DocumentOptions.max_moves:
         return None
@@ -330,10 +330,10 @@ def rows_with_room(summary: AuditSummary, room: int) -> int | None:
 
 
 def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
-    """Return what the template part ``flows.j2`` shows, by name.
+    """Return the contents of the template part ``flows.j2``, by name.
 
-    Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
-    folded away. Swaps of given predictions are not shown: noise alone makes as many.
+    Flows that are zero, or may all be chance, are quiet: without a chart, and with folded tables.
+    Swaps of given predictions are not shown, as noise alone makes as many.
     """
     if not shows_swaps(summary):
         return {}

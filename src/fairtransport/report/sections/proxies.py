@@ -1,4 +1,4 @@
-"""Proxies: which columns tell the sensitive features, and what of the swaps goes through each."""
+"""Proxies: columns that predict the sensitive features, and the swaps through each."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _strongest(feature: str, column: Column) -> str:
 
 
 def through_sentence(summary: AuditSummary) -> str | None:
-    """Return what the swaps add that need sensitive features to change; None if not asked."""
+    """Return the gain of swaps that need sensitive features to change; None if unknown."""
     one = next(iter(summary.proxies), None)
     if one is None or one.statistic is None or one.needing is None:
         return None
@@ -65,7 +65,7 @@ def through_sentence(summary: AuditSummary) -> str | None:
 
 
 def proxies_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return what a screen says: how well each feature is predicted, and what goes through."""
+    """Return the sentences of a screen: how well features are predicted, and their swaps."""
     sentences = [proxy_sentence(summary, one) for one in summary.proxies]
     through = through_sentence(summary)
     if through is None:

@@ -1,4 +1,4 @@
-"""Rates: how people who are alike are treated by group, where predictions were given."""
+"""Rates: how similar people are treated by group, for given predictions."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ CANCELS = (
 
 
 def decision_lines(summary: AuditSummary) -> list[str]:
-    """Return what the first screen says of given predictions, a sentence or two a line.
+    """Return the lines of the first screen on given predictions.
 
-    A limit that nothing could exceed is said first. Rates by group among people alike follow, which
-    describe these people; then the limit, and what is established: R's lower bound, where it is
-    above 0, and nothing else. Empty where predictions were not given, or nothing can be said.
+    A limit that nothing could exceed comes first. Rates by group among similar people follow, which
+    describe these people; then the limit, and what is established: only R's lower bound, if it is
+    above 0. Empty without given predictions, or if nothing can be said.
     """
     rates = summary.rates
     if rates is None or summary.applicability is not None:
@@ -86,7 +86,7 @@ def decision_lines(summary: AuditSummary) -> list[str]:
 
 
 def _beyond_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
-    """Return that nothing could exceed the limit, where that is so."""
+    """Return that nothing could exceed the limit, if so."""
     if rates.largest_possible is None:
         return []
     unit, near = _unit(summary, rates), about(summary)
@@ -114,7 +114,7 @@ class RateFigures:
 
 
 def _rate_figures(summary: AuditSummary, rates: RatesFound) -> RateFigures:
-    """Return the figures, the bound with digits that tell it from the limit."""
+    """Return the figures; the bound has enough digits to differ from the limit."""
     scale, digits = _scale(_unit(summary, rates))
     limit = 0.0 if summary.delta is None else scale * summary.delta
     least, threshold = distinct_decimals(scale * rates.lower_bound, limit, digits, DOWN)
@@ -124,12 +124,12 @@ def _rate_figures(summary: AuditSummary, rates: RatesFound) -> RateFigures:
 
 
 def _scale(unit: RateUnit) -> tuple[float, int]:
-    """Return what numbers are multiplied by, and their decimals."""
+    """Return the factor of numbers, and their decimals."""
     return (1.0, 4) if unit.is_mean else (100.0, 1)
 
 
 def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return what is shown beside the limit, for the line of the verdict."""
+    """Return the text beside the limit, for the line of the verdict."""
     unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
     finding = "no difference shown"
     if rates.lower_bound > 0:
@@ -146,7 +146,7 @@ def _least_text(summary: AuditSummary, figures: RateFigures) -> str:
 
 
 def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
-    """Tell whether there is a difference, of whatever size."""
+    """Return whether there is a difference, of any size."""
     return rates.pvalue is not None and rates.pvalue <= summary.alpha
 
 
@@ -180,7 +180,7 @@ def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
 
 
 def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return how R goes together with the rates by group of the first screen."""
+    """Return the relation of R to the rates by group of the first screen."""
     tables = alike.select_tables(rates)
     same = [one for one in tables if alike.measure_key(one) == alike.measure_key(tables[-1])]
     gaps = [
@@ -199,7 +199,7 @@ def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
 
 
 def _feature_lines(rates: RatesFound, scale: float, digits: int) -> list[str]:
-    """Return of which sensitive features a difference is established, where there are several."""
+    """Return which sensitive features have an established difference, if there are several."""
     if len(rates.features) < 2:  # noqa: PLR2004
         return []
     texts = [
@@ -249,7 +249,7 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
-    """Return the decision that R is about, in quotes; None where it is about none."""
+    """Return the decision that R is about, in quotes; None if it is about none."""
     tables = [one for one in rates.by_group if one.measure in {DECISION, OTHER_DECISION}]
     if not tables or summary.favourable is None or summary.provenance.loss != OUTCOME:
         return None
@@ -258,7 +258,7 @@ def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
 
 
 def by_group_table(summary: AuditSummary, rates: RatesFound) -> Table:
-    """Return each group beside the largest one, among people alike."""
+    """Return each group compared with the largest one, among similar people."""
     near = "about " if is_shared(summary) else ""
     rows = [
         (
@@ -304,7 +304,7 @@ def rates_table(summary: AuditSummary, rates: RatesFound) -> Table:
 
 
 def _rates_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``rates.j2`` shows; nothing where there are no rates."""
+    """Return the contents of the template part ``rates.j2``; empty without rates."""
     rates = summary.rates
     if rates is None:
         return {}
@@ -334,7 +334,7 @@ NOT_SAID = (
 
 
 def rates_sentence(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return how people who are alike are treated by group."""
+    """Return how similar people are treated by group."""
     return format_rate_sentence(
         " or ".join(shorten(visible(name)) for name in rates.groups),
         pvalue=None if rates.pvalue is None or rates.pvalue > summary.alpha
@@ -345,12 +345,12 @@ def rates_sentence(summary: AuditSummary, rates: RatesFound) -> str:
 
 
 def at_level(summary: AuditSummary) -> str:
-    """Return the level of a verdict, and the units that it is about where these are no rows."""
+    """Return the level of a verdict, and its units if these are not rows."""
     return f"at level {level(summary.alpha)}{for_units(summary.units)}"
 
 
 def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
-    """Return the verdict on R with the bound that it comes from."""
+    """Return the verdict on R with its bound."""
     if summary.delta is None:
         return (
             f"{title}: without a threshold δ there is nothing to test. With "
@@ -376,7 +376,7 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
 
 def rates_line(summary: AuditSummary, rates: RatesFound, title: str) -> str:
     """Return the verdict on R and its evidence, short enough for a line of a screen."""
-    # without blanks, at which a line would be broken
+    # without spaces, at which lines break
     tested = "" if rates.pvalue_at_delta is None else pvalue(rates.pvalue_at_delta).replace(" ", "")
     lower = f"lower bound of R {bound(rates.lower_bound, DOWN)}"
     evidence = f", {tested}" if summary.verdict == "rejected" else ""
@@ -384,13 +384,13 @@ def rates_line(summary: AuditSummary, rates: RatesFound, title: str) -> str:
 
 
 def features_sentence(summary: AuditSummary) -> str | None:
-    """Return what is said of each sensitive feature; None where there is one, or none is told."""
+    """Return the sentence on each sensitive feature; None for a single one, or if none is shown."""
     rates = summary.rates
     if rates is None or len(rates.features) < 2:  # noqa: PLR2004
         return None
 
     def feature_text(one: str, lower: float, p: float, own: float) -> str:
-        """Return what is said of one feature: a size, a difference, or none established."""
+        """Return the text on one feature: a size, a difference, or none established."""
         by = f"By {shorten(visible(one))}, the others held fixed"
         if lower > 0:
             return f"{by}: at least {bound(lower, DOWN)}."
@@ -405,7 +405,7 @@ def features_sentence(summary: AuditSummary) -> str | None:
 
 
 def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, str], ...]:
-    """Return R, its bound and the test that the verdict comes from, name by name."""
+    """Return R, its bound and the test of the verdict, by name."""
     tested = rates.pvalue_at_delta
     return (
         (f"R, lower bound, {level(1 - summary.alpha)}", bound(rates.lower_bound, DOWN)),
@@ -416,7 +416,7 @@ def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, s
 
 
 def _whom(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return the group that everybody would be treated as."""
+    """Return the group that everybody would be treated like."""
     if summary.provenance.loss != OUTCOME:
         return WORST
     decision = _unfavourable_text(summary, rates)
@@ -426,7 +426,7 @@ def _whom(summary: AuditSummary, rates: RatesFound) -> str:
 
 
 def _mean(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return what rises then."""
+    """Return the quantity that then rises."""
     loss = summary.provenance.loss
     if loss == ZERO_ONE:
         return "the share of errors"

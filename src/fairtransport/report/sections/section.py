@@ -24,8 +24,8 @@ class Output:
 class Section:
     """A section of a report: its anchor, heading and template, and the names the template uses.
 
-    The template ``parts.j2`` is for all: it uses ``parts``, sentences and tables in their order. A
-    folded section is opened by its heading, beside which ``hint`` stands.
+    The common template ``parts.j2`` uses ``parts``, sentences and tables in their order. A folded
+    section is opened by its heading, which ``hint`` follows.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Fragment:
-    """What a notebook shows of a document: a headline, sentences, a table and a last line."""
+    """The content of a notebook fragment: a headline, sentences, a table and a last line."""
 
     colour: str
     title: str
