@@ -12,7 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtransport.errors import FairtransportError, param
+from fairtransport._core.validation import nearest_hint, short_repr
+from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,6 +65,18 @@ def is_file(path: Path) -> bool:
 def is_folder(path: Path) -> bool:
     """Return whether a folder exists."""
     return _call_path_check(path.is_dir)
+
+
+def check_file(parameter: str, path: Path, what: str = "file") -> None:
+    """Check that a file exists; the error has the nearest name in its folder."""
+    if is_file(path):
+        return
+    names: list[str] = []
+    with suppress(OSError, ValueError):
+        names = [one.name for one in path.parent.iterdir()]
+    place, near = short_repr(str(path), 200), nearest_hint(path.name, names)
+    msg = f"there is no {what} {place} for {param(parameter)}{near}"
+    raise InputError(msg)
 
 
 def _call_path_check(question: Callable[[], bool]) -> bool:

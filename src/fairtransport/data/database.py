@@ -342,7 +342,7 @@ class CountedSource:
 
     def attach(self, name: str, values: object, parameter: str) -> Source:  # noqa: ARG002
         """Raise: the single rows are gone once they were counted."""
-        msg = f"{param(parameter)} must be a column's name where several audits share one counting"
+        msg = f"{param(parameter)} must be a column's name in a family of audits"
         raise InputError(msg)
 
     def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> RowCounts:
@@ -369,7 +369,7 @@ class CountedSource:
             present &= self._matches(name, values)
         if not present.any():
             msg = (
-                f"{param('where')} must leave at least one case, got none for "
+                f"{param('where')} must leave at least one row, got none for "
                 f"{short_repr(dict(conditions))}"
             )
             raise DataError(msg)

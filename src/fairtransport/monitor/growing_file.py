@@ -10,7 +10,7 @@ from hashlib import sha256
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar
 
-from fairtransport._core.files import is_file
+from fairtransport._core.files import check_file
 from fairtransport._core.validation import short_repr
 from fairtransport.data.columns import Value
 from fairtransport.data.text_files import parse_value, widen_kind
@@ -58,9 +58,7 @@ class GrowingFile:
         if path.suffix.lower() not in kinds:
             msg = f"{param('FILE')} must be of type {', '.join(kinds)}, got {str(path)!r}"
             raise InputError(msg)
-        if not is_file(path):
-            msg = f"{param('FILE')} must be an existing file, got {short_repr(str(path), 200)}"
-            raise InputError(msg)
+        check_file("FILE", path)
         self.path = path
         self.size = path.stat().st_size
         self.header: list[str] | None = None if position is None else position["header"]

@@ -247,9 +247,7 @@ def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]
 
 def _read_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
     """Return the matrix of an ``.npz`` file, and its profiles if it has them."""
-    if not path.is_file():
-        msg = f"{param('path')} must be an existing file, got {str(path)!r}"
-        raise InputError(msg)
+    files.check_file("path", path)
     try:
         most = files.max_unpacked_bytes(path.stat().st_size)
         files.unpacked_sizes(path, most, inner=False)
