@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from fairtransport._core import validation
 from fairtransport._core.environment import check_environment
-from fairtransport.errors import InputError, param
+from fairtransport.errors import InputError, option, param
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,7 +239,7 @@ def _check_favourable(name: str, value: object) -> object:
     order = value if isinstance(value, list | tuple) else [value]
     if not order or any(validation.is_among(label, order[:at]) for at, label in enumerate(order)):
         msg = (
-            f"{param(name)} must be a label, or labels from worst to best, each once, got "
+            f"{param(name)} must be a label, or all labels from worst to best, each once, got "
             f"{validation.short_repr(value)}"
         )
         raise InputError(msg)
@@ -721,7 +721,7 @@ class AuditSettings:
         if self.controls is not None and (queries.until_sure or queries.draws > 1):
             msg = (
                 f"{param('controls')} must not be given with {param('queries.until_sure')} or "
-                f"{param('queries.draws')}: control edits are asked about once, with everybody"
+                f"{param('queries.draws')}: control edits are queried once, with everybody"
             )
             raise InputError(msg)
 
@@ -796,10 +796,12 @@ class AuditSettings:
 
 def missing_truth(loss: str) -> str:
     """Return the sentence on a loss that needs true labels where there are none."""
-    return (
-        f"{param('y')} must be given for the loss {loss!r}, got None: name the true labels, or the "
-        f"decision that is good for a person ({param('favourable')})"
-    )
+    if loss == "zero-one":
+        return (
+            f"{param('favourable')} must be given: the decision that is good for a person, such as "
+            f"{option('favourable', 'granted')}; or give the true labels as {param('y')}"
+        )
+    return f"{param('y')}, the true labels, must be given for the loss {loss!r}"
 
 
 PEOPLE: dict[str, Setting] = _table({

@@ -211,9 +211,7 @@ def as_template(text: object, wording: object, stand_ins: object) -> Template:
             raise InputError(msg)
     if template.stand_ins is not None and template.stand_ins.name not in template.places:
         got = template.stand_ins.name
-        msg = (
-            f"{param('stand_ins')} must end in a column that the template names, got {got!r}"
-        )
+        msg = f"{param('stand_ins')} must end in a column that the template names, got {got!r}"
         raise InputError(msg)
     return template
 

@@ -558,8 +558,7 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
     name = identities[0] if identity is None and len(identities) == 1 else identity
     if name not in identities:
         words = (
-            ", ".join(short_repr(item) for item in identities[:MAX_SYSTEMS_LISTED])
-            or "no model"
+            ", ".join(short_repr(item) for item in identities[:MAX_SYSTEMS_LISTED]) or "no model"
         )
         if identity is not None:
             msg = (

@@ -10,8 +10,8 @@ import numpy as np
 
 from fairtransport._core.parallel import check_fits, format_bytes
 from fairtransport._core.progress import tell
-from fairtransport._core.validation import check_allowed, is_among, short_repr
-from fairtransport.access.answers import advise_on_continuous
+from fairtransport._core.validation import check_allowed, is_among, list_values, short_repr
+from fairtransport.access.answers import advise_on_continuous, check_overlap, labels_in
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.query_log import with_log
@@ -391,7 +391,7 @@ def count_people(
     if settings.deterministic and access.box is not None:
         msg = (
             f"{param('deterministic')} is for given predictions ({param('y_pred')} or "
-            f"{param('y_score')}), got it with a model, which is asked"
+            f"{param('y_score')}), got a model"
         )
         raise InputError(msg)
     if loss.uses_truth and y is None:
@@ -440,8 +440,8 @@ def _check_one_answer(space: SampleSpace) -> None:
             columns = {one: space.columns[one].at(int(order[at])) for one in space.profile}
             text = ", ".join(f"{one} {short_repr(value)}" for one, value in columns.items())
             msg = (
-                f"{param('deterministic')} must not be declared where a profile has two answers, "
-                f"got {' and '.join(map(short_repr, answers[at : at + 2].tolist()))} for {text}"
+                f"{param('deterministic')} must not be declared where equal people have different "
+                f"predictions, got {list_values(answers[at : at + 2].tolist())} for {text}"
             )
             raise InputError(msg)
 
@@ -473,6 +473,12 @@ def solve(
 
 def _check_favourable(settings: AuditSettings, space: SampleSpace) -> None:
     """Check that the favourable label occurs among true labels or given predictions."""
+    order = settings.favourable_order
+    for name in space.predictions if space.label is not None and order else ():
+        predicted = space.columns[name].levels
+        # a decision that is no true label is not at fault where labels have words of their own
+        if all(is_among(label, predicted.tolist()) for label in order):
+            check_overlap(labels_in(space), predicted)
     # without true labels the decisions themselves are the labels; without either, the answers of
     # the model are checked when they are there
     columns = space.predictions if space.label is None else (space.label,)
@@ -502,8 +508,8 @@ def _check_order(settings: AuditSettings, labels: list[Any]) -> None:
         check_allowed("favourable", label, labels)
     if len(order) > 1 and len(order) != len({*labels}):
         msg = (
-            f"{param('favourable')} must be one label, or each of {short_repr(labels)} once, from "
-            f"worst to best, got {short_repr(list(order))}"
+            f"{param('favourable')} must be one label, or each of {list_values(labels)} once, from "
+            f"worst to best, got {list_values(order)}"
         )
         raise InputError(msg)
 
@@ -514,8 +520,8 @@ def _check_alternatives(space: SampleSpace, similarity: Similarity) -> None:
     if partial and not similarity.moves_only_to_twins:
         name = param("levels", partial[0][0]) if len(partial[0]) == 1 else param("together")
         msg = (
-            f"{name} must hold all that occurs in {', '.join(partial[0])} under a similarity that "
-            "compares people with others than their twins, but lacks some of it"
+            f"{name} must have all values of {', '.join(partial[0])} that occur, as this "
+            "similarity also compares different people, but lacks some"
         )
         raise InputError(msg)
 
@@ -543,7 +549,7 @@ def check_memory(settings: AuditSettings, space: SampleSpace) -> None:
     with some points when losses are known (`transport.nearest`).
     """
     moves = 0 if settings.chosen_similarity.moves_only_to_twins else MOVE
-    what = f"{space.size:,} points of {len(space.columns)} columns"
+    what = f"{space.size:,} different rows of {len(space.columns)} columns"
     bytes_needed = check_fits(space.size * (POINT + COLUMN * len(space.columns) + moves), what)
     if bytes_needed >= WORTH_TELLING:
         tell(f"The audit of {what} needs about {format_bytes(bytes_needed, up=True)} of memory.")

@@ -259,7 +259,7 @@ class FileSource:
             kinds = self.database.kinds(f"SELECT * FROM {self.relation.count_table}")  # noqa: S608
         for name in kinds:
             if "\0" in name:
-                msg = f"the column names of {self.path.name!r} must have no null bytes, got {name!r}"
+                msg = f"column names of {self.path.name!r} must have no null bytes, got {name!r}"
                 raise DataError(msg)
         return {name: kind for name, kind in kinds.items() if name != self.relation.times}
 

@@ -283,8 +283,8 @@ def check_level_names(
         return {}
     if not twins:
         msg = (
-            f"{param('levels')} needs {param('model')}: only a model can be queried for people with "
-        "other sensitive values"
+            f"{param('levels')} needs {param('model')}: only a model can be queried for people "
+            "with other sensitive values"
         )
         raise InputError(msg)
     if not isinstance(levels, Mapping):

@@ -402,7 +402,7 @@ def _check_share(value: object) -> float:
     """Return a value that is a share, or refuse it."""
     share = check_number("value", value, at_least=0)
     if share > 1:
-        msg = f"{param('value')} must be a share, at most 1, got {short_repr(value)}"
+        msg = f"{param('value')} must be a share of people, at most 1, got {short_repr(value)}"
         raise InputError(msg)
     return share
 
@@ -411,7 +411,7 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
     """Check that the truth is on the goal's side of δ: elsewhere power never exceeds the level."""
     if (value > delta) if goal == "reject" else (value < delta):
         return
-    sign = "<" if goal == "reject" else ">"
+    sign = "below" if goal == "reject" else "above"
     msg = f'{param("delta")} must be {sign} {what} {value:.6g} for the goal "{goal}", got {delta:g}'
     raise InputError(msg)
 
@@ -453,15 +453,14 @@ def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
     if goal == "certify" and not pilot.fixed_targets:
         msg = (
             f'{param("goal")} must be "reject" where people are compared with people in the audit '
-            'data alone, got "certify": that certifies nothing at any size. Twins that a model is '
-            f"asked about, or a reference frame in {param('targets')}, do."
+            'data alone, got "certify": such an audit certifies nothing at any size. Give a '
+            f"{param('model')} to query, or {param('targets')}"
         )
         raise InputError(msg)
     if method == "finite-sample" and pilot.loss_range is None:
         msg = (
-            f"{param('loss_range')} must be given for the method 'finite-sample', as the planned "
-            "audit knows it before its data: those of a pilot are no limits of the losses; got "
-            "None"
+            f"{param('loss_range')} must be given for the method 'finite-sample', got None: the "
+            "losses of a pilot do not show how large a loss can be"
         )
         raise InputError(msg)
 

@@ -180,7 +180,7 @@ class GrowingFile:
     def _text(self, data: bytes, *, is_first: bool, is_last: bool = True) -> str:
         """Return bytes as text; unless they are the last, they may end inside a letter."""
         if is_first and data.lstrip(codecs.BOM_UTF8 + b" \r\n\t").lower().startswith(MARKUP):
-            msg = f"{self.path.name!r} must hold cases, but it is an HTML or XML page"
+            msg = f"{self.path.name!r} must hold a table, but it is an HTML or XML page"
             raise DataError(msg)
         try:
             # only the first bytes of a file can be a mark of byte order
@@ -190,7 +190,7 @@ class GrowingFile:
             msg = f"{self.path.name!r} must be UTF-8 text: {error}"
             raise DataError(msg) from error
         if "\0" in text:
-            msg = f"{self.path.name!r} must be UTF-8 text, but it has zero bytes"
+            msg = f"{self.path.name!r} must be UTF-8 text, but it has null bytes"
             raise DataError(msg)
         return text
 

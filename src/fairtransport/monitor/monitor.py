@@ -418,7 +418,7 @@ class Monitor:
 
         now = self._now()
         if not now.n:
-            msg = "a monitor can be drawn once it has taken in a record"
+            msg = "a monitor has nothing to plot before its first record"
             raise InputError(msg)
         looks = [look for look in self._history if look.n < now.n]
         rows = [look._asdict() for look in (*looks, now)]
