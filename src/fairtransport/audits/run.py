@@ -155,21 +155,21 @@ def audit(
     Parameters
     ----------
     X
-        The audit data, one case per row. Any data frame that narwhals knows (pandas, polars,
+        The audit data, one person per row. Any data frame that narwhals knows (pandas, polars,
         pyarrow, DuckDB, …) or a path: to a CSV, Parquet or JSON file,
         to a folder of such files, or a pattern that they match (``cases/*.parquet``). A
         two-dimensional array needs ``feature_names``.
     y
         The true labels. A column's name, or an array for eager frames.
     model
-        The model, which is asked about every person. An estimator with ``predict`` (and
+        The model, which is queried for every person. An estimator with ``predict`` (and
         ``predict_proba``), or a callable that takes a frame of points. Answers with pandas' index
         are aligned by it. Exactly one of ``model``, ``y_pred`` and ``y_score`` is given.
     y_pred
         Decisions or predictions: labels or numbers. A column's name or an array, where the model
-        cannot be asked.
+        cannot be queried.
     y_score
-        The positive label's scores, or one column per class. Columns' names or an array.
+        The positive label's probabilities, or one column per class. Columns' names or an array.
     sensitive_features
         The sensitive columns. Their names, or a frame aligned with X.
     feature_names
@@ -177,9 +177,9 @@ def audit(
     favourable
         The label that is good for a person, or all labels from worst to best. People are then
         counted as worse off or better off, not only as changed. With ``y_pred`` and no ``y`` the
-        audit is about how often people who are alike get another decision.
+        audit is about how often equal people of different groups get different decisions.
     features
-        Columns that describe a case. Default: those the model was fitted on, or all but label,
+        Columns that describe a person. Default: those the model was fitted on, or all but label,
         counts and predictions. The model receives these.
     pos_label
         The positive label. As in scikit-learn.
@@ -187,10 +187,10 @@ def audit(
         Bin edges of numeric columns, as in ``{"age": [25, 45]}``. The model then receives the
         bins' names.
     missing
-        Missing values: "error" refuses them, "level" makes them a level of their own.
+        Missing values: "error" refuses them, "level" makes them a value of their own.
     levels
-        Values of a sensitive column to compare people at. Default: those that occur. People
-        with other values keep theirs and are compared at these.
+        Values that a sensitive column is changed to. Default: those that occur. People with other
+        values keep theirs and are compared at these.
     together
         Columns that change together, as in ``[["sex", "relationship"]]``. Each set has a sensitive
         feature, and all its columns then count as sensitive. People are compared at the
@@ -198,35 +198,36 @@ def audit(
         ``{("sex", "relationship"): [("Male", "Husband"), ("Female", "Wife")]}``. One-hot columns
         of a sensitive feature, such as race_White and race_Black, are recognised without it.
     counts
-        Column of whole numbers: how many cases a row stands for.
+        Column of whole numbers: how many people a row stands for.
     clusters
-        Column of the units whose rows belong together, such as households or templates, or an
-        `ft.Clusters`. Bounds then rest on independent clusters, not on independent rows.
+        Column that tells which rows belong together, as those of a household or a template do, or
+        an `ft.Clusters`. Bounds then rest on independent clusters, not on independent rows.
     sample_weight
         Column of survey weights, the inverse of each person's chance of being drawn, or an
         `ft.Weights`.
     controls
-        Columns whose change should not matter, or an `ft.Controls`. The model is asked about
-        people with another value of one of them, as about twins; it is over the limit only if
+        Columns whose change should not matter, or an `ft.Controls`. The model is queried for
+        people with another value of one of them, as for twins; it is over the limit only if
         sensitive edits are shown to raise the loss by more than these do.
     targets
-        People to compare the cases with, instead of with each other. Choose them without looking
-        at the cases, or nothing can be certified. A frame: mass may move to its points alone and,
-        where a model can be asked, to their twins over the sensitive levels. From one that is a
-        part of the audit data, or mostly made of them, nothing is certified. Under a similarity
-        that compares people with their twins alone it is not used.
+        People to compare the audited ones with, instead of with each other. Choose them without
+        looking at the audit data, or nothing can be certified. A frame: mass may move to its points
+        alone and, where a model can be queried, to their twins over the sensitive levels. From one
+        that is a part of the audit data, or mostly made of them, nothing is certified. Under a
+        similarity that compares people with their twins alone it is not used.
     similarity
         Who counts as similar. A name or a similarity object.
     loss
         How errors are measured. "zero-one", "log", "brier", "absolute", "squared", "outcome", a
         `Loss`, or a callable ``loss(y, prediction)``.
     loss_range
-        Smallest and largest possible loss, for a loss without limits of its own.
+        Smallest and largest possible loss, for a loss without a range of its own.
     budget
-        How far people may be moved on average (ε), as a squared distance of the similarity.
+        How far apart people and those they are compared with may be on average (ε), as a squared
+        distance of the similarity.
     delta
         Largest tolerated increase in the mean loss (δ). Required for a verdict. With 0-1 loss, .02
-        is 20 in 1,000 people who are classified correctly, but would not be as a similar person.
+        is 2 % of all people, whose correct prediction would become wrong as a similar person.
     alpha
         Significance level of the bounds and tests. Below one half.
     deterministic
@@ -234,8 +235,8 @@ def audit(
         those of the statistic, which are sharper; different predictions for equal people are an
         error.
     judge
-        What the verdict is on: the "statistic", or its "attributable" part, the part due to
-        sensitive features only.
+        What the verdict is about: the "statistic", or its "attributable" part, which needs
+        sensitive features to change.
     method
         Method of the confidence bounds; those of finite-sample hold at every sample size. The
         others, listed in `inference.METHODS`, are asymptotic.
@@ -246,7 +247,7 @@ def audit(
         from which one is drawn.
     queries
         How the model is queried: an `ft.Queries`. It says where answers are stored, how many
-        questions are repeated, and when the asking stops.
+        queries are repeated, and when they stop.
 
     Returns
     -------
@@ -258,7 +259,7 @@ def audit(
     InputError
         If a setting breaks its rule.
     DataError
-        If the data cannot be audited as asked, such as missing values that nobody spoke of.
+        If the data cannot be audited as asked, such as missing values without ``missing``.
     ModelError
         If the model fails or answers something that cannot be used.
 
