@@ -154,12 +154,12 @@ def check_units(result: AuditResult) -> None:
         clusters = f"ft.Clusters({column!r}, target='clusters')"
         once = option(name, f"{column},target=clusters", clusters)
         example = (
-            f"the most rows that any cluster can have, as in {largest}; or count every cluster "
-            f"once: {once}"
+            f"the most rows that any cluster can have, known before the data, as in {largest}; "
+            f"or count every cluster once: {once}"
         )
     else:
         largest = option(name, f"{column},largest=8", f"ft.Weights({column!r}, largest=8)")
-        example = f"the largest weight that anybody can have, as in {largest}"
+        example = f"the largest weight that anybody can have, known before the data, as in {largest}"
     msg = f"{param(name)} must have a `largest` with given predictions, got none: {example}"
     raise InputError(msg)
 

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 PLOTS = ("flows", "law", "budget", "methods")
 OF_THE_STATISTIC = (
     "The plan is for bounds of the statistic; those of rates, which an audit of given predictions "
-    "has, need more cases."
+    "has, need more people."
 )
 
 

@@ -45,7 +45,7 @@ MAX_SIMULATIONS = 1_000_000
 ALARM_ERRORS = 3.0
 """Standard errors by which the check may miss the wanted power before a note says so."""
 CASES = (
-    "Cases are independent people; where rows belong together, count the clusters (`clusters` of "
+    "This is for independent people; where rows belong together, count the clusters (`clusters` of "
     "the audit), not the rows."
 )
 NEGLIGIBLE_CHANCE = 1e-4
@@ -155,9 +155,9 @@ class SamplePlan:
             return
         (fewest, most), (low, high) = self.n_range, self.power_range
         needed = (
-            f"at least {fewest:,} cases would be needed, if any number is enough"
+            f"at least {fewest:,} people would be needed, if any number is enough"
             if most is None
-            else f"{fewest:,} to {most:,} cases would be needed"
+            else f"{fewest:,} to {most:,} people would be needed"
         )
         values = " to ".join(f"{value:.4g}" for value in self.value_range)
         yield (
@@ -168,9 +168,9 @@ class SamplePlan:
 
     @property
     def _plan_words(self) -> str:
-        """How many cases do what, in a sentence."""
+        """How many people do what, in a sentence."""
         what = "rejects" if self.goal == "reject" else "certifies"
-        cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
+        people = "1 person" if self.n == 1 else f"{self.n:,} people"
         if self.method == CLOPPER_PEARSON:
             about, chance = "", f"{100 * self.achieved:.1f} %"
         else:
@@ -178,7 +178,7 @@ class SamplePlan:
             error = f"Monte-Carlo error {100 * self.achieved_error:.1f} %"
             chance = f"{100 * self.achieved:.1f} % ({error})"
         return (
-            f"With {about}{cases}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
+            f"With {about}{people}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
             f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
         )
 
@@ -351,7 +351,7 @@ def _describe_minimum(test: BinomialTest, n: int) -> str:
     """Return the rule of three: what even the best sample needs."""
     least = test.least_certifying()
     text = (
-        f"Even if nobody in the sample is affected, fewer than {least:,} cases cannot certify: "
+        f"Even if nobody in the sample is affected, fewer than {least:,} people cannot certify: "
         f"n >= log(α)/log(1 − δ) is needed."
     )
     if least >= n / 2:
@@ -372,8 +372,8 @@ def _build_simulated_plan(simulation: Simulation, power: float, goal: str) -> Sa
     notes = [*simulation.pilot.notes]
     if not simulation.pilot.fixed_targets:
         notes.append(
-            "Each planned audit compares people with points of its own sample alone, of which "
-            "a smaller sample has fewer."
+            "Each planned audit compares people with people of its own sample alone, of whom a "
+            "smaller sample has fewer."
         )
     if achieved < power - ALARM_ERRORS * error:
         notes.append(

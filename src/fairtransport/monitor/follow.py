@@ -56,11 +56,11 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
     lines = [] if decisions is None else [*decision_lines(decisions), ""]
     heading = line((describe_verdict(monitor), f"bold {colour}"))
     content = Group(*map(line, lines), heading, line(""), two_columns(rows))
-    terminal().print(frame_panel(content, f"{title}, {state.n} cases", colour))
+    terminal().print(frame_panel(content, f"{title}, {state.n:,} people", colour))
     if waiting:
         print_note(
-            f"The last {waiting} bytes of the file are not counted yet: they are no complete row, "
-            "as a row ends with a line break and its quotes are closed."
+            f"The last {waiting} bytes of the file are not counted yet: they are not a complete "
+            "row, which ends with a line break and has all quotes closed."
         )
     for warning in (*_separate(monitor), *state.warnings):
         print_note(warning)
@@ -83,7 +83,7 @@ def _separate(monitor: Monitor) -> Iterator[str]:
     behind = bound is not None and (bound <= settings.delta) == is_rejected
     if faded or behind:
         yield (
-            f"δ-fairness was {state.verdict} at case {state.stopped_at}, when the evidence reached "
+            f"δ-fairness was {state.verdict} at row {state.stopped_at}, when the evidence reached "
             f"{1 / settings.audit.alpha:g}, and that stands. The evidence and the bounds are "
             "separate processes, each valid at all times: either may be behind the other."
         )
@@ -97,7 +97,7 @@ def describe_verdict(monitor: Monitor) -> str:
         return f"{title}: {state.applicability[0].lower()}{state.applicability[1:]}"
     when = ""
     if state.stopped_at is not None:
-        when = f" at case {state.stopped_at:,}, when the evidence sufficed"
+        when = f" at row {state.stopped_at:,}, when the evidence sufficed"
     row = VERDICTS[state.verdict]
     at = f" at level {percent(settings.audit.alpha, 4)}" if row.decides else ""
     return f"δ = {settings.delta:g}: {row.formal if row.decides else row.phrase}{at}{when}."
