@@ -28,9 +28,9 @@ def test_a_file_is_read_where_it_lies(app, loans):
     ("path", "sentence"),
     [
         ("", "choose a file of type .csv, .tsv, .parquet"),
-        ("/nowhere/people.csv", "must be an existing file, got &#39;/nowhere/people.csv&#39;"),
+        ("/nowhere/people.csv", "there is no file &#39;/nowhere/people.csv&#39;"),
         ("people.xlsx", "must be a file of type"),
-        ("~nobody-here/x.csv", "must be an existing file"),
+        ("~nobody-here/x.csv", "there is no file"),
         ("a\0b.csv", "The file"),
     ],
 )

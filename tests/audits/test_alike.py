@@ -369,7 +369,7 @@ def test_the_command_line_takes_decisions_without_outcomes(tmp_path, capsys):
     document = json.loads((tmp_path / "audit.json").read_text("utf-8"))
     assert document["rates"]["by_group"][0]["decision"] == "declined"
     assert main(words) == 2
-    assert "that is good for a person (`--favourable`)" in " ".join(capsys.readouterr().err.split())
+    assert "`--favourable` must be given: the decision" in capsys.readouterr().err
     assert main([*words, "--favourable", "approved", "--deterministic"]) == 2
     assert "`--deterministic` must not be declared where" in capsys.readouterr().err
 

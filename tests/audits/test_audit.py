@@ -410,7 +410,7 @@ def test_unbounded_losses_need_a_range_for_finite_samples():
     ("settings", "message"),
     [
         (dict(delta=-0.1), "`delta` must be a fraction from 0 to below 1 .*, got -0.1"),
-        (dict(alpha=0.5), "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
+        (dict(alpha=0.5), "`alpha` must be a number above 0 and below 0.5, got 0.5"),
         (dict(method="bayes"), "`method` must be one of 'finite-sample'"),
         (dict(rng="seed"), "`rng` must be a seed >= 0, a numpy generator or None, got 'seed'"),
         (dict(rng=-1), "`rng` must be a seed >= 0"),

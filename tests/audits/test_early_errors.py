@@ -145,7 +145,7 @@ class NoScores:
 @pytest.mark.parametrize(
     ("model", "more", "words"),
     [
-        (NoScores(), {"loss": "log"}, "has no `predict_proba`, which a loss on scores needs"),
+        (NoScores(), {"loss": "log"}, "has no `predict_proba`, which this loss neores needs"),
         (Scores(), {"loss": "outcome", "pos_label": 1}, "has no `predict`"),
         (unasked, {"loss": "squared"}, "`loss_range` must be given for the loss 'squared'"),
         (unasked, {"loss": lambda y, _: y * 1.0}, "`loss_range` must be given for the loss"),
@@ -359,7 +359,7 @@ def test_probabilities_are_told_where_they_belong():
     chances = np.linspace(0.1, 0.9, 60)
     with raises(ft.DataError, "Pass probabilities as `y_score` with loss='log' or loss='brier'"):
         ft.audit(PEOPLE, "good", y_pred=chances, **ASK)
-    with raises(ft.InputError, "needs labels: pass loss='log' or loss='brier', or cut the scores"):
+    with raises(ft.InputError, "needs labels: give loss='log' or loss='brier', or cut the probabilities"):
         ft.audit(PEOPLE, "good", y_score=chances, **ASK)
 
 

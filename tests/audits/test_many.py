@@ -276,7 +276,7 @@ REFUSED = [
     (of_one(where="x"), "audit 'a': `where` must map columns to values"),
     (of_one(where={"site": "q"}), "audit 'a': `where['site']` must be values"),
     (of_one(model=None), "audit 'a': exactly one of `model`, `y_pred`"),
-    ({"alpha": 0.6}, "`alpha` must be a finite number > 0 and < 0.5, got 0.6"),
+    ({"alpha": 0.6}, "`alpha` must be a number above 0 and below 0.5, got 0.6"),
     ({"queries": ft.Queries(draws=2)}, "audit 'a': `queries.draws` is for `audit` alone: a family"),
     (
         of_one(queries=ft.Queries(until_sure=True), delta=0.1),

@@ -168,8 +168,8 @@ COUNTERPARTS = [
         ("a number", {"legitimate": 3}, "^`legitimate` must be distinct column names, got 3"),
         ("names twice", {"legitimate": ["age", "age"]}, "^`legitimate` must be distinct column"),
         ("all columns", {"legitimate": ["age", "day"]}, "^`legitimate` must leave columns that"),
-        ("nobody to fit on", {"fit_share": 0}, "^`fit_share` must be a finite number > 0 and < 1"),
-        ("nobody to audit", {"fit_share": 1}, "^`fit_share` must be a finite number > 0 and < 1"),
+        ("nobody to fit on", {"fit_share": 0}, "^`fit_share` must be a number above 0 and below 1"),
+        ("nobody to audit", {"fit_share": 1}, "^`fit_share` must be a number above 0 and below 1"),
         ("a share that is text", {"fit_share": "0.5"}, "^`fit_share` must be a finite number"),
         ("eight people", {}, "^`fit_share` must leave at least 20 people"),
     )

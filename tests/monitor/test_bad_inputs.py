@@ -341,7 +341,7 @@ SETTINGS = [
     pytest.param({"model": dict}, r"`model` must be a fitted estimator", id="class as model"),
     pytest.param({"model": 3}, r"`model` must have `predict`", id="number as model"),
     pytest.param({"bins": {"x": [1, NAN]}}, r"`bins\['x'\]` must be finite", id="nan edge"),
-    pytest.param({"bins": {"x": [2, 1]}}, r"`bins\['x'\]` must be rising", id="falling edges"),
+    pytest.param({"bins": {"x": [2, 1]}}, r"`bins\['x'\]` must be one or more", id="falling edges"),
     pytest.param({"loss": "nought"}, r"`loss` must be one of", id="loss"),
     pytest.param({"similarity": "nought"}, r"`similarity` must be", id="similarity"),
 ]  # fmt: skip

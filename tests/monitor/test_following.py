@@ -53,7 +53,7 @@ def test_what_was_added_is_taken_in(tmp_path, follow, name):
     assert saved_state(tmp_path) == whole.state
     assert (codes[0], codes[-1]) == (0, 3)
     assert f"{name}, 90 cases" in out
-    assert "δ-fairness rejected at level 5 % at case" in out
+    assert "δ-fairness rejected at level 5 % at row" in out
     assert follow(name) == (3, out)
 
 
@@ -192,7 +192,7 @@ def test_other_settings_than_the_saved_ones_are_refused(tmp_path, follow):
         ("cases.jsonl", b"[1]\n", 1, "must be a JSON object, got '[1]'"),
         ("cases.jsonl", b"{\n", 1, "must be a JSON object, got '{'"),
         ("cases.xlsx", b"", 2, "`DATA` must be of type .csv"),
-        ("absent.csv", None, 2, "`DATA` must be an existing file"),
+        ("absent.csv", None, 2, "there is no file"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, follow, name, content, code, message):

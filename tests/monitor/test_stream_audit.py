@@ -153,5 +153,5 @@ def test_a_certificate_that_the_bounds_do_not_show_yet_is_explained(capsys):
         behind = state.upper > 0.6
         seen += behind
         faded = state.e_value_certificate < 20
-        assert ("δ-fairness was certified at case" in screen) == (behind or faded)
+        assert ("δ-fairness was certified at row" in screen) == (behind or faded)
     assert seen

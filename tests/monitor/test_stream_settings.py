@@ -12,7 +12,7 @@ import fairtransport as ft
     ("options", "message"),
     [
         ({"delta": 1.0}, "`delta` must be a fraction from 0 to below 1 (5 % is 0.05), got 1"),
-        ({"alpha": 0}, "`alpha` must be a finite number > 0 and < 0.5, got 0"),
+        ({"alpha": 0}, "`alpha` must be a number above 0 and below 0.5, got 0"),
         ({"budget": -1}, "`budget` must be"),
         ({"levels": None}, "`levels['group']` must list all values"),
         ({"levels": {"x": [1]}}, "`levels` must name sensitive features"),

@@ -7,12 +7,13 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from copy import copy
+from difflib import get_close_matches
 from errno import EINVAL, ENAMETOOLONG
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtransport._core.validation import nearest_hint, short_repr
+from fairtransport._core.validation import short_repr
 from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ def check_file(parameter: str, path: Path, what: str = "file") -> None:
     """Check that a file exists; the error has the nearest name in its folder."""
     if is_file(path):
         return
-    names: list[str] = []
+    names: dict[str, str] = {}
     with suppress(OSError, ValueError):
-        names = [one.name for one in path.parent.iterdir()]
-    place, near = short_repr(str(path), 200), nearest_hint(path.name, names)
-    msg = f"there is no {what} {place} for {param(parameter)}{near}"
+        names = {one.stem.casefold(): one.name for one in path.parent.iterdir()}
+    near = get_close_matches(path.stem.casefold(), names, n=1)
+    hint = f"; did you mean {names[near[0]]!r}?" if near else ""
+    msg = f"there is no {what} {short_repr(str(path), 200)} for {param(parameter)}{hint}"
     raise InputError(msg)
 
 

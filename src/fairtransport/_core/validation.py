@@ -104,7 +104,8 @@ def check_number(
         for words, limit in (("of at least", at_least), ("above", above), ("below", below))
         if math.isfinite(limit)
     ]
-    kind = "a finite number" if math.isinf(result) or not limits else "a number"
+    is_endless = isinstance(value, Real) and not math.isfinite(result)
+    kind = "a finite number" if is_endless or not limits else "a number"
     percent = percent_as_fraction(value) if below <= 1 else None
     example = f" ({percent})" if percent else ""
     rule = f"{kind} {' and '.join(limits)}".strip()

@@ -62,10 +62,7 @@ def reading(file: Path) -> Iterator[None]:
     except (ModelError, KeyboardInterrupt):
         raise
     except BaseException as error:  # a pickle can raise even what ends a program
-        msg = (
-            f"{file.name!r} could not be read as a model: it is damaged, of another type, or needs "
-            f"code that is not installed ({describe_error(error)})"
-        )
+        msg = f"{file.name!r} could not be read as a model ({describe_error(error)})"
         raise ModelError(msg) from error
 
 

@@ -159,7 +159,7 @@ def check_units(result: AuditResult) -> None:
         )
     else:
         largest = option(name, f"{column},largest=8", f"ft.Weights({column!r}, largest=8)")
-        example = f"the largest weight that anybody can have, known before the data, as in {largest}"
+        example = f"the largest weight that there can be, known before the data, as in {largest}"
     msg = f"{param(name)} must have a `largest` with given predictions, got none: {example}"
     raise InputError(msg)
 

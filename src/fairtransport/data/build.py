@@ -505,7 +505,7 @@ def _check_names(parameter: str, value: object) -> list[str]:
     items = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     names = [name for name in items if isinstance(name, str)]
     if len(set(names)) < len(items):
-        msg = f"{param(parameter)} must name each column once, got {list_values(items)}"
+        msg = f"{param(parameter)} must be distinct column names, got {list_values(items)}"
         raise InputError(msg)
     return names
 

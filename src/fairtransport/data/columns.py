@@ -261,8 +261,9 @@ def check_bins(bins: object, columns: Sequence[str]) -> Bins:
     checked: Bins = {}
     for name, edges in bins.items():
         if name not in columns:
+            choices = ", ".join(dict.fromkeys(columns))
             msg = (
-                f"{param('bins')} must name audited columns ({', '.join(columns)}), got "
+                f"{param('bins')} must name audited columns ({choices}), got "
                 f"{short_repr(name)}{nearest_hint(name, columns)}"
             )
             raise InputError(msg)
@@ -389,7 +390,7 @@ def _check_not_merged(name: str, column: CodedColumn) -> None:
 def merging_error(name: str, examples: str = "") -> DataError:
     """Return the error for a column of numbers that floats cannot tell apart."""
     msg = (
-        f"the column {name!r} has numbers that are too long to be told apart{examples}; "
+        f"the column {name!r} has numbers with too many digits to be told apart{examples}; "
         f"{ROUNDING_ADVICE}"
     )
     return DataError(msg)
@@ -440,14 +441,11 @@ def check_not_missing(
         way_out = (
             f", or pass {keep} if the model takes missing numbers"
             if is_numeric
-            else f", or pass {keep}: missing is then a value of its own"
+            else f", or pass {keep}, which makes missing a value of its own"
         )
-    values, them, rows = (
-        ("value", "it", "that row") if people == 1 else ("values", "them", "these rows")
-    )
     msg = (
-        f"the column {name!r} has {people:,} missing {values}; fill {them} in, leave {rows} "
-        f"out{way_out}"
+        f"the column {name!r} must not have missing values, but {people:,} "
+        f"{'is' if people == 1 else 'are'} missing; fill them in or leave these people out{way_out}"
     )
     raise DataError(msg)
 

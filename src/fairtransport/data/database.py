@@ -289,14 +289,17 @@ def check_types(
     for name in names:
         if name in nested:
             kind = shorten(str(kinds[name]))
-            msg = f"the column {name!r} must hold single values, but it is {kind}"
+            msg = f"the column {name!r} must hold single values, but its type is {kind}"
             raise DataError(msg)
     for name in bins:
         if name not in numeric:
-            msg = f"{param('bins', name)} needs a numeric column, but {name!r} is {kinds[name]}"
+            msg = (
+                f"{param('bins', name)} needs a column of numbers, but the type of {name!r} is "
+                f"{kinds[name]}"
+            )
             raise DataError(msg)
     if counts is not None and counts not in numeric:
-        msg = f"the counts in {counts!r} must be whole numbers >= 0, but it is {kinds[counts]}"
+        msg = f"the counts in {counts!r} must be whole numbers >= 0, got type {kinds[counts]}"
         raise DataError(msg)
 
 

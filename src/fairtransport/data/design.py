@@ -52,7 +52,7 @@ class Clusters:
     Clusters(column='household', largest=12, target='people')
     >>> ft.Clusters("household", largest=0)
     Traceback (most recent call last):
-    fairtransport.errors.InputError: `clusters.largest` must be a whole number >= 1, got 0
+    fairtransport.errors.InputError: `clusters.largest` must be a whole number of at least 1, got 0
     """
 
     column: str

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, cast
 import numpy as np
 
 from fairtransport._core import files
-from fairtransport._core.validation import describe_error, is_real, short_repr
+from fairtransport._core.validation import describe_error, is_real, list_values, short_repr
 from fairtransport.data.columns import CodedColumn, merge_columns
 from fairtransport.data.sample_space import native_frame
 from fairtransport.data.sources import encode_columns, read_table
@@ -139,7 +139,7 @@ class Precomputed(BaseSimilarity):
         if unknown or not names:
             msg = (
                 f"{param('points')} must have audited columns ({', '.join(space.profile)}), got "
-                f"{', '.join(names)}"
+                f"{list_values(names)}"
             )
             raise InputError(msg)
         place: dict[tuple[Value, ...], int] = {}
