@@ -110,9 +110,7 @@ def test_a_pickle_is_read_only_when_allowed(folder, tmp_path):
     content = pickle.dumps(Surprise(mark))
     for form, name in (("pickle", "model.pkl"), (None, "model.pkl"), ("skops", "model.pkl")):
         path = folder(sklearn(form, name), files={name: content})
-        with pytest.raises(
-            ft.FairtransportError, match=r"allow_pickle|is no skops file"
-        ):
+        with pytest.raises(ft.FairtransportError, match=r"allow_pickle|is no skops file"):
             load(path)
     assert not (tmp_path / "ran").exists()
 
@@ -172,5 +170,5 @@ def test_other_flavours_are_named_with_what_to_do(folder):
 def test_a_folder_that_is_none(tmp_path):
     with pytest.raises(ft.InputError, match=r"`path` must be an MLflow folder or one of .skops"):
         load(tmp_path)
-    with pytest.raises(ft.InputError, match="there is no .*file .* for `path`"):
+    with pytest.raises(ft.InputError, match=r"there is no .*file .* for `path`"):
         load(tmp_path / "MLmodel")

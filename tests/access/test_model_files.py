@@ -294,7 +294,7 @@ def test_a_file_may_unpack_to_so_much(compression, tmp_path):
     # an array that is held once is counted in the archive and where it is held
     with pytest.raises(ft.ModelError, match=r"^'a.skops' must not unpack to more than 10 MiB; "):
         load(path, max_unpacked=SIZE)
-    with pytest.raises(ft.ModelError, match="must hold a model with `predict`, got an object of type list"):
+    with pytest.raises(ft.ModelError, match="a model with `predict`, got an object of type list"):
         load(path, max_unpacked=2 * SIZE + 100 * KIB)
 
 
@@ -364,6 +364,6 @@ def test_a_pickle_cannot_end_the_program(error, tmp_path, monkeypatch):
 
     monkeypatch.setattr(joblib, "load", broken)
     (tmp_path / "model.pkl").touch()
-    with pytest.raises(ft.ModelError, match="could not be read as a model .") as caught:
+    with pytest.raises(ft.ModelError, match=r"could not be read as a model \(") as caught:
         load(tmp_path / "model.pkl", allow_pickle=True)
     assert len(str(caught.value)) < 300

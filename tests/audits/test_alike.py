@@ -327,7 +327,7 @@ def test_coins_that_look_like_a_function_are_not_taken_for_one():
 def test_a_declaration_that_the_data_contradict_is_refused():
     people = make_pairs(10, 2, 4)
     people.loc[0, "guess"] = 1 - people.loc[0, "guess"]
-    with raises(ft.InputError, "`deterministic` must not be declared where a profile has two"):
+    with raises(ft.InputError, "`deterministic` must not be declared where equal people have"):
         ft.audit(people, **PAIRS, deterministic=True)
     with raises(ft.InputError, "`deterministic` is for given predictions"):
         ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int), deterministic=True,

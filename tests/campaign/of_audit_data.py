@@ -253,7 +253,7 @@ LABELS = [
     Kind("audit y", "labels the model never says", lambda: audit(
         POINTS.assign(good=list("yynnyynn"))), "unknown label", ft.ModelError),
     Kind("audit y", "a series with the name of a column", lambda: audit(y=1 - POINTS["good"]),
-         "^`y` has the name 'good' of a column of the data, but other values"),
+         "^`y` has the name 'good' of a column of the data, but different values"),
     Kind("audit y", "mixed in a column", lambda: audit(
         with_column("good", ["1", 1, 0, 0, 1, 1, 0, 0])),
         "^the column 'good' must be all text or all numbers, got '1' and 0", DataError),

@@ -245,7 +245,7 @@ DECLARED = kinds("audit deterministic", {
          "^`deterministic` is for given predictions"),
     Kind("audit deterministic", "of answers that differ",
          lambda: given(deterministic=True, features=["race"]),
-         "^`deterministic` must not be declared where a profile has two answers"),
+         "^`deterministic` must not be declared where equal people have answers"),
     Kind("audit deterministic", "a truth value of numpy",
          lambda: given(deterministic=np.bool_(1), features=["race", "age", "score"]),
          right=0.0),

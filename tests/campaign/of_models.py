@@ -168,7 +168,7 @@ SCORES = [
         ("one number", lambda p: 0.5, "must give"),
         ("three columns", lambda p: np.c_[p, 1 - p, 0 * p], "rows of 2 probabilities"),
         ("a frame with other names", lambda p: pd.DataFrame({"no": 1 - p, "yes": p}),
-         "must name the columns of its class scores as the classes"),
+         "must name the columns of its class probabilities as the classes"),
         ("columns that do not sum to 1", lambda p: np.c_[p, p], "class probabilities that sum to 1"),
         ("rows and columns exchanged", lambda p: np.c_[p, 1 - p].T, "rows of 2 probabilities"),
         ("dates", lambda p: p.astype("M8[s]"), "must give numbers for this loss"),

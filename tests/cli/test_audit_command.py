@@ -23,6 +23,7 @@ CASES = pd.DataFrame({
     "people": [1, 2, 1, 1, 1, 1],
 })  # fmt: skip
 PROFILE = "race,sex,age"
+NO_DELTA = "Note: There is no --delta, so no result can end with an error code.\n"
 
 
 @pytest.fixture
@@ -232,10 +233,10 @@ PREDICTED = ("audit", "people.csv", "--label", "good", "--sensitive", "race", "-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--fail-on", "rejected"], "Note: There is no --delta, so no result can end with an error code.\n"),
+        (["--fail-on", "rejected"], NO_DELTA),
         (["--fail-on", "rejected", "--delta", "0.5"], ""),
         (["--fail-on", "never"], ""),
-        (["--junit", "FOLDER/audit.xml"], "Note: There is no --delta, so no result can end with an error code.\n"),
+        (["--junit", "FOLDER/audit.xml"], NO_DELTA),
         (["--junit", "FOLDER/audit.xml", "--fail-on", "never"], ""),
         ([], ""),
     ],

@@ -175,7 +175,7 @@ def test_a_defect_is_called_one(debug, run, monkeypatch):
     ("error", "code", "message"),
     [
         (KeyboardInterrupt(), 130, ""),
-        (MemoryError(), 1, "Error: there is not enough memory for this audit; audit a random sample"),
+        (MemoryError(), 1, "Error: there is not enough memory for this audit; audit a random"),
         (PermissionError(13, "Permission denied", "cases.csv"), 1,
          "Error: 'cases.csv' could not be read or written: Permission denied"),
         (OSError(28, "No space left on device"), 1,

@@ -31,8 +31,8 @@ TABLES = (
 )
 DISJOINT = (
     "true labels and predictions must have the same values, but `--label` has 'no', 'yes', and the "
-    "predictions are 0, 1; write both in the same words or numbers, or leave `--label` out and give "
-    "`--favourable`, to audit the decisions alone"
+    "predictions are 0, 1; write both in the same words or numbers, or leave `--label` out and "
+    "give `--favourable`, to audit the decisions alone"
 )
 
 LINES = [
@@ -139,7 +139,8 @@ LINES = [
      "`--alpha` must be a number above 0 and below 0.5, got 0.0"),
     (f"audit cases.csv {TOLD} --method limit-law --resamples 0", 2,
      "`--resamples` must be a whole number of at least 1, got 0"),
-    (f"audit cases.csv {TOLD} --seed -1", 2, "`--seed` must be a whole number of at least 0, got -1"),
+    (f"audit cases.csv {TOLD} --seed -1", 2,
+     "`--seed` must be a whole number of at least 0, got -1"),
     (f"audit cases.csv {TOLD} --seed one", 2, "`--seed` must be a whole number, got 'one'"),
     (f"audit cases.csv {TOLD} --fail-on sometimes", 2,
      "`--fail-on` must be one of 'rejected', 'not-certified', 'never', got 'sometimes'"),
@@ -281,7 +282,8 @@ LINES = [
     ("sample-size --value 0.2", 2, "`--delta` must be given to `fairtransport sample-size`"),
     ("sample-size --value 0.01 --delta 0.1", 2,
      '`--delta` must be below `--value` 0.01 for the goal "reject", got 0.1'),
-    ("sample-size --value 2 --delta 0.1", 2, "`--value` must be a share of people, at most 1, got 2.0"),
+    ("sample-size --value 2 --delta 0.1", 2,
+     "`--value` must be a share of people, at most 1, got 2.0"),
     ("sample-size --value 0.2 --delta 0.1 --goal win", 2,
      "`--goal` must be one of 'reject', 'certify', got 'win'"),
     ("sample-size --value 0.2 --delta 0.1 --power 1", 2,

@@ -107,7 +107,7 @@ def test_missing_values_are_an_error_that_names_the_column_and_the_people(engine
     data = in_engine(engine, columns, tmp_path)
 
     with pytest.raises(
-        ft.DataError, match=r"'income' must not have missing values, but 5 are missing; fill them in"
+        ft.DataError, match=r"'income' must not have missing values, but 5 are missing; fill"
     ):
         build_space(data, sensitive_features="g", counts="people")
 
@@ -116,7 +116,9 @@ def test_missing_values_are_an_error_that_names_the_column_and_the_people(engine
 def test_a_missing_label_is_an_error_also_where_missing_is_a_level(engine, tmp_path):
     data = in_engine(engine, GROUPS | {"good": [1, None, 0, 1]}, tmp_path)
 
-    with pytest.raises(ft.DataError, match=r"'good' must not have missing values, but 1 is missing; fill them in or leave these people out$"):
+    with pytest.raises(
+        ft.DataError, match=r"'good' .* 1 is missing; fill them .* leave these people out$"
+    ):
         build_space(data, "good", sensitive_features="g", missing="level")
 
 

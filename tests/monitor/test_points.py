@@ -40,9 +40,13 @@ def test_bins_tell_their_levels():
 
 def test_missing_values():
     gap = {"group": "a", "x": None, "good": 1, "guess": 1}
-    with pytest.raises(ft.DataError, match="'x' must not have missing values, but 1 is missing; .* missing="):
+    with pytest.raises(
+        ft.DataError, match=r"'x' must not have missing values, but 1 is .* missing="
+    ):
         told().update(gap)
-    with pytest.raises(ft.DataError, match=r"'good' must not have missing values, but 1 is missing; fill them in or leave these people out$"):
+    with pytest.raises(
+        ft.DataError, match=r"'good' .* 1 is missing; fill them .* leave these people out$"
+    ):
         told(missing="level").update(gap | {"good": float("nan")})
     assert told(missing="level").update(gap).n == 1
 

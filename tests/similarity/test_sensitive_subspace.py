@@ -195,7 +195,7 @@ def test_fits_that_make_no_sense_are_refused(make, message):
     ("change", "sensitive", "message"),
     [
         (lambda f: f, ["group", "y"], "fitted with the sensitive features group, .* has 'y' too"),
-        (lambda f: f.drop(columns="y"), ["group"], "fitted on the column 'y', which is not among the"),
+        (lambda f: f.drop(columns="y"), ["group"], "fitted on the column 'y', which is not among"),
         (lambda f: f.assign(z=1), ["group"], "but 'z' was not in the data of `fit`"),
     ],
 )
