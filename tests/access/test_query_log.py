@@ -74,7 +74,7 @@ def test_an_audit_is_repeated_without_the_system(tmp_path):
     assert again.document().to_json().replace(
         again.model, ""
     ) == first.document().to_json().replace(first.model, "")
-    with pytest.raises(ModelError, match="has no answer of this kind to 120 of 120 questions"):
+    with pytest.raises(ModelError, match="has no answer of this kind to 120 of 120 queries"):
         audited(ft.access.load(log), None, loss="brier", pos_label=1)
     more = PEOPLE.assign(x=PEOPLE["x"] + 1)
     with raises(ModelError, "no answer of this kind to 2 of 120 ", "('a', 60)"):

@@ -91,7 +91,7 @@ def test_the_monitor_and_its_exit_codes(run, tmp_path):
     first, again = run(*line), run(*line, "--quiet", "--fail-on", "never")
 
     assert (first.code, first.err) == (3, "")
-    assert "δ = 0.001: δ-fairness rejected at level 5 % at row" in first.words
+    assert "δ = 0.001: δ-fairness rejected at level 5 % at case" in first.words
     assert again == (0, "", "")
 
 

@@ -273,8 +273,8 @@ LINES = [
      ("`--sample-weight` is no flag of `fairtransport sample-size`, which is for independent "
      "people; `audit` and `compare` take it")),
     ("monitor people.csv --label good --sensitive race --model model.skops --state s --delta 0.1",
-     2, ("`--levels.race` must list all values that a stream can bring, so that twins are known "
-     "beforehand")),
+     2, ("`--levels.race` must list all values that a stream can bring, as they must be "
+      "known beforehand")),
     ("sample-size --delta 0.1", 2,
      "`PILOT` or `--value` must be given, and not both, got neither"),
     ("sample-size cases.csv --value 0.1 --delta 0.1", 2,

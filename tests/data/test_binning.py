@@ -125,5 +125,5 @@ def test_only_numbers_have_bins(suffix, tmp_path):
         data.to_csv(tmp_path / "rows.csv", index=False)
         data = tmp_path / "rows.csv"
 
-    with raises(ft.DataError, "`bins['g']` needs a numeric column, but 'g' is"):
+    with raises(ft.DataError, "`bins['g']` needs a column of numbers, but the type of 'g' is"):
         build_space(data, sensitive_features="g", bins={"g": [1]})

@@ -87,7 +87,7 @@ def test_a_late_decimal_in_another_file_counts_for_the_column(kind, tmp_path):
 
 
 BAD = {
-    "empty": ({}, "`X` must be .* a folder with files in it .*, got '.*cases'"),
+    "empty": ({}, "there is no data file in '.*cases': `X` must be a file, a folder"),
     "aside": ({"_SUCCESS": ""}, "`X` must be .* a folder with files in it"),
     "kinds": (
         {"a.csv": "g\n1\n", "b.tsv": "g\n1\n"},

@@ -62,7 +62,9 @@ def test_a_state_can_be_compared():
 
 def test_the_picture_shows_the_statistic_and_the_bounds_at_each_look():
     monitor = asking()
-    with pytest.raises(ft.InputError, match="a monitor can be drawn once it has taken in a record"):
+    with pytest.raises(
+        ft.InputError, match="a monitor has nothing to plot before its first record"
+    ):
         monitor.plot()
     state = monitor.update(people(200))
     chart = monitor.plot().to_dict()
@@ -153,5 +155,5 @@ def test_a_certificate_that_the_bounds_do_not_show_yet_is_explained(capsys):
         behind = state.upper > 0.6
         seen += behind
         faded = state.e_value_certificate < 20
-        assert ("δ-fairness was certified at row" in screen) == (behind or faded)
+        assert ("δ-fairness was certified at case" in screen) == (behind or faded)
     assert seen

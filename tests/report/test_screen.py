@@ -175,7 +175,7 @@ def test_a_rejection_that_the_bounds_do_not_show_is_explained(capsys, wide):
 
     assert "separate processes" not in plain
     assert monitor.state.e_value < 20
-    assert f"δ-fairness was rejected at row {monitor.state.stopped_at}, when" in out
+    assert f"δ-fairness was rejected at case {monitor.state.stopped_at}, when" in out
     assert "separate processes" in out
 
 

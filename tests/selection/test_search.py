@@ -298,7 +298,7 @@ def test_it_clones_and_keeps_its_parameters():
         ({"delta": None}, "`delta` must be a number of at least 0, got None"),
         ({"rule": "fair"}, "`rule` must be one of 'not-rejected', 'certified', got 'fair'"),
         ({"alpha": 0.7}, "`alpha` must be a number above 0 and below 0.5, got 0.7"),
-        ({"validation": 1.5}, "`validation` must be a number above 0 and below 1, got 1.5"),
+        ({"validation": 1.5}, "`validation` must be a number above 0 and below 1 (1.5 % is 0.015)"),
         ({"validation": None}, "`validation` must be a share or data, got None"),
         ({"validation": 0.9, "final": 0.9}, "`validation` must be a share with rows in it"),
         ({"validation": 0.5, "final": 0.5}, "must leave rows to train on"),

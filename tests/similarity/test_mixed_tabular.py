@@ -148,8 +148,8 @@ def test_settings_that_make_no_sense_are_refused(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mismatch": {"job": 1, "area": 1}}, "`scales['age']` must be given"),
-        ({"scales": {"age": 1, "area": 1}}, "`mismatch['job']` must be given"),
+        ({"mismatch": {"job": 1, "area": 1}}, r"`scales\['age'\]` must be given"),
+        ({"scales": {"age": 1, "area": 1}}, r"`mismatch\['job'\]` must be given"),
         ({"scales": {"height": 1}}, "`scales` must name audited columns .* got 'height'"),
         ({"scales": {"age": 1, "job": 1, "area": 1}}, "but 'job' is not numeric"),
     ],

@@ -74,7 +74,9 @@ def check_file(parameter: str, path: Path, what: str = "file") -> None:
         return
     names: dict[str, str] = {}
     with suppress(OSError, ValueError):
-        names = {one.stem.casefold(): one.name for one in path.parent.iterdir()}
+        # of files of one stem that of the same kind is meant
+        others = sorted(path.parent.iterdir(), key=lambda one: one.suffix == path.suffix)
+        names = {one.stem.casefold(): one.name for one in others}
     near = get_close_matches(path.stem.casefold(), names, n=1)
     hint = f"; did you mean {names[near[0]]!r}?" if near else ""
     msg = f"there is no {what} {short_repr(str(path), 200)} for {param(parameter)}{hint}"

@@ -84,7 +84,7 @@ def _separate(monitor: Monitor) -> Iterator[str]:
     behind = bound is not None and (bound <= settings.delta) == is_rejected
     if faded or behind:
         yield (
-            f"δ-fairness was {state.verdict} at row {state.stopped_at}, when the evidence reached "
+            f"δ-fairness was {state.verdict} at case {state.stopped_at}, when the evidence reached "
             f"{1 / settings.audit.alpha:g}, and that stands. The evidence and the bounds are "
             "separate processes, each valid at all times: either may be behind the other."
         )
@@ -98,7 +98,7 @@ def describe_verdict(monitor: Monitor) -> str:
         return f"{title}: {state.applicability[0].lower()}{state.applicability[1:]}"
     when = ""
     if state.stopped_at is not None:
-        when = f" at row {state.stopped_at:,}, when the evidence sufficed"
+        when = f" at case {state.stopped_at:,}, when the evidence sufficed"
     row = VERDICTS[state.verdict]
     at = f" at level {percent(settings.audit.alpha, 4)}" if row.decides else ""
     return f"δ = {settings.delta:g}: {row.formal if row.decides else row.phrase}{at}{when}."
