@@ -63,7 +63,7 @@ def test_work_that_cannot_fit_is_refused(monkeypatch):
     assert parallel.check_fits(10**7, "few points") == 1_010_000_000
     with pytest.raises(
         DataError,
-        match=r"^many points need about 11\.0 GB of memory, and this machine has 2\.0 GB; sample",
+        match=r"^many points need about 11\.0 GB of memory, and this machine has 2\.0 GB; audit a",
     ):
         parallel.check_fits(10**10, "many points")
     monkeypatch.setattr(parallel, "machine_memory", lambda: None)
@@ -76,6 +76,6 @@ def test_frontiers_that_cannot_fit_are_refused_before_they_are_built(monkeypatch
     problem = AuditProblem(rng.random(2000), geometry, budget=0.1)
     monkeypatch.setattr(nearest, "CORNER_BYTES", 10**15)
     with pytest.raises(
-        DataError, match=r"^frontiers of about \d+ corners for each of 2,000 points need about "
+        DataError, match=r"^2,000 different rows with about \d+ comparisons each need about "
     ):
         problem.value(np.full(2000, 1 / 2000))

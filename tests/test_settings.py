@@ -247,8 +247,8 @@ def test_a_result_keeps_what_was_asked_but_no_tables():
 
 
 WRONG = [
-    ({"alpha": 0.5}, "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
-    ({"budget": -1}, "`budget` must be a finite number >= 0, got -1"),
+    ({"alpha": 0.5}, "`alpha` must be a number above 0 and below 0.5, got 0.5"),
+    ({"budget": -1}, "`budget` must be a number of at least 0, got -1"),
     ({"loss": "pain"}, "`loss` must be one of 'zero-one'"),
     ({"similarity": "twins"}, "`similarity` must be one of 'ignore-sensitive'"),
 ]
@@ -258,7 +258,7 @@ WRONG = [
     ("wrong", "message"),
     [
         ({"date": "1st of May"}, "`date` must be a date such as 2026-03-31, got '1st of May'"),
-        ({"max_moves": 0}, "`max_moves` must be a whole number >= 1, got 0"),
+        ({"max_moves": 0}, "`max_moves` must be a whole number of at least 1, got 0"),
         ({"auditor": " "}, "`auditor` must be text, got ' '"),
     ],
 )

@@ -61,7 +61,7 @@ class FairtransportError(Exception):
     ...     ft.AuditProblem([0.0], [[0.0]], budget=-1)
     ... except ft.FairtransportError as error:
     ...     print(error.parameter, error, sep=": ")
-    budget: `budget` must be a finite number >= 0, got -1
+    budget: `budget` must be a number of at least 0, got -1
     """
 
     def __init__(self, message: str = "") -> None:
@@ -105,7 +105,7 @@ class InputError(FairtransportError, ValueError):
     >>> import fairtransport as ft
     >>> ft.AuditProblem([0.0], [[0.0]], budget=-1)
     Traceback (most recent call last):
-    fairtransport.errors.InputError: `budget` must be a finite number >= 0, got -1
+    fairtransport.errors.InputError: `budget` must be a number of at least 0, got -1
     """
 
 

@@ -148,7 +148,7 @@ def as_loss(loss: object, loss_range: object = None) -> Loss:
     low, high = check_float_array("loss_range", loss_range, (2,))
     if not low < high or not np.isfinite([low, high]).all():
         msg = (
-            f"{param('loss_range')} must be two finite numbers, low < high, got "
+            f"{param('loss_range')} must be two finite numbers, the smaller first, got "
             f"{short_repr(loss_range)}"
         )
         raise InputError(msg)

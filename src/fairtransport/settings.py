@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from fairtransport._core import validation
 from fairtransport._core.environment import check_environment
-from fairtransport.errors import InputError, param
+from fairtransport.errors import InputError, option, param
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ MAX_LISTED_MOVES = 100_000
 MAX_DRAWS = 10_000
 
 BASICS, SIMILAR, QUERYING, OUTPUT, ADVANCED = SECTIONS = (
-    "Basics", "Who is similar", "Asking the model", "Output", "Advanced",
+    "Basics", "Who is similar", "Querying the model", "Output", "Advanced",
 )  # fmt: skip
 """The sections of flags in ``fairtransport audit --help``, in their order."""
 
@@ -239,7 +239,7 @@ def _check_favourable(name: str, value: object) -> object:
     order = value if isinstance(value, list | tuple) else [value]
     if not order or any(validation.is_among(label, order[:at]) for at, label in enumerate(order)):
         msg = (
-            f"{param(name)} must be a label, or labels from worst to best, each once, got "
+            f"{param(name)} must be a label, or all labels from worst to best, each once, got "
             f"{validation.short_repr(value)}"
         )
         raise InputError(msg)
@@ -309,28 +309,28 @@ class Queries:
     ----------
     log
         SQLite file that stores every answer, so that an interrupted audit continues without
-        asking anything twice. ``ft.access.load`` reads it, for an audit without the model. A
+        repeating a query. ``ft.access.load`` reads it, for an audit without the model. A
         callable has to be named: ``ft.access.named``.
     repeats
-        Number of questions to ask a second time, in another order and other batches, to see
-        whether the answers agree. Default: 20; none of a model that says that it answers at
-        random. If answers differ, there is no verdict without ``draws``.
+        Number of queries to repeat, in another order and other batches, to see whether the
+        answers agree. Default: 20; none of a model that says that it answers at random. If
+        answers differ, there is no verdict without ``draws``.
     draws
-        Answers per question, for a model that answers at random. With several the statistic is
+        Answers per query, for a model that answers at random. With several the statistic is
         about mean losses; choosing the worst twin and measuring it use different draws. One
         answer is taken for good, unless the model says that it answers at random.
     about
-        What the bound of several draws is about: the "population" that the cases were drawn
-        from, or "these" cases only, where templates or prompts are all there is.
+        What the bound of several draws is about: the "population" that the rows were drawn
+        from, or "these" rows only, where templates or prompts are all there is.
     unit
-        Largest difference of two losses that counts, with several draws of graded answers: larger
-        ones count as this. Default: the range of the loss. A bound of means has to allow for rare
-        and extreme answers, and a small unit limits what they can do.
+        Largest difference of two losses that counts, with several draws of answers of more than
+        two values: larger ones count as this. Default: the range of the loss. A bound of means
+        has to allow for rare and extreme answers, and a small unit limits what they can do.
     until_sure
-        Ask about people in random order until there is a verdict. The bounds hold at the moment
-        the asking stops.
+        Query people in random order, and stop as soon as there is a verdict. The bounds hold at
+        the moment of the stop.
     limit
-        Maximum number of questions with ``until_sure``, repeated ones included, which take a third
+        Maximum number of queries with ``until_sure``, repeated ones included, which take a third
         of it at most.
 
     Examples
@@ -346,58 +346,61 @@ class Queries:
 
     log: str | Path | QueryLog | None = _setting(
         "SQLite file that stores every answer, so that an interrupted audit continues without "
-        "asking anything twice.",
+        "repeating a query.",
         check=_check_log,
         section=QUERYING,
         kind="path",
         flag="query-log",
     )
     repeats: int | None = _setting(
-        "Number of questions to ask a second time, in another order and other batches, to see "
-        "whether the answers agree. Default: 20.",
+        "Number of queries to repeat, in another order and other batches, to see whether the "
+        "answers agree. Default: 20.",
         check=partial(_optional, partial(validation.check_integer, at_least=0)),
         section=QUERYING,
         kind="integer",
     )
     draws: int = _setting(
-        "Answers per question, for a model that answers at random.",
+        "Answers per query, for a model that answers at random.",
         1,
         check=partial(validation.check_integer, at_most=MAX_DRAWS),
         section=QUERYING,
         kind="integer",
     )
     about: str = _setting(
-        'What the bound of several draws is about: the "population" that the cases were drawn '
-        'from, or "these" cases only.',
+        'What the bound of several draws is about: the "population" that the rows were drawn '
+        'from, or "these" rows only.',
         "population",
         check=partial(validation.check_choice, allowed=ABOUT),
         choices=ABOUT,
         section=QUERYING,
-        flag_help="With --draws: whether the bound is for the population that the cases were "
-        "drawn from, or for these cases only.",
+        flag_help="With --draws: whether the bound is for the population that the rows were drawn "
+        "from, or for these rows only.",
     )
     unit: float | None = _setting(
-        "Largest difference of two losses that counts, with several draws of graded answers.",
+        "Largest difference of two losses that counts, with several draws of answers of more than "
+        "two values",
         check=partial(_optional, partial(validation.check_number, above=0)),
         section=QUERYING,
         kind="number",
-        flag_help="With --draws and graded answers: the largest difference of two losses that "
-        "counts; larger ones are cut to it.",
+        flag_help="With --draws and answers of more than two values: larger differences of two "
+        "losses are cut to this number. Default: the range of the loss.",
     )
     until_sure: bool = _setting(
-        "Ask about people in random order until there is a verdict.",
+        "Query people in random order, and stop as soon as there is a verdict.",
         default=False,
         check=_check_switch,
         section=QUERYING,
         kind="switch",
+        flag_help="Query people in random order, and stop as soon as the result is over or within "
+        "the limit.",
     )
     limit: int | None = _setting(
-        "Maximum number of questions with ``until_sure``, repeated ones included.",
+        "Maximum number of queries with ``until_sure``, repeated ones included.",
         check=partial(_optional, validation.check_integer),
         section=QUERYING,
         kind="integer",
         flag="query-limit",
-        flag_help="Maximum number of questions with --until-sure, repeated ones included.",
+        flag_help="Maximum number of queries with --until-sure, repeated ones included.",
     )
 
     def __post_init__(self) -> None:
@@ -452,13 +455,13 @@ class DocumentOptions:
         recorded="provenance.data_name",
     )
     max_moves: int = _setting(
-        "Maximum number of moves in a document; those that add most come first.",
+        "Maximum number of moves in a document; those that add most to the statistic come first.",
         500,
         check=partial(validation.check_integer, at_most=MAX_LISTED_MOVES),
         section=OUTPUT,
         kind="integer",
-        flag_help="Maximum number of moves in report and JSON, those that add most; --moves writes "
-        "all.",
+        flag_help="Maximum number of swaps in report and JSON: those that add most to the result. "
+        "--moves writes all.",
     )
     reference: Mapping[str, object] | str | None = _setting(
         'Group that the others are compared with in the rates by group, as in ``{"race": '
@@ -468,16 +471,18 @@ class DocumentOptions:
         kind="literal by column",
         flag="privileged",
         flag_help="Group that the others are compared with in the rates by group, as in "
-        "--privileged.race Caucasian; highest for the one with the highest rate. Default: the "
-        "largest.",
+        "--privileged.race Caucasian. The word highest stands for the group with the highest rate. "
+        "Default: the largest group.",
     )
     min_share: float = _setting(
-        "Groups with a smaller share of the people are listed but not compared in the rates by "
+        "Groups that are a smaller share of the people are listed but not compared in the rates by "
         "group.",
         0.0,
         check=partial(validation.check_number, at_least=0, below=1),
         section=OUTPUT,
         kind="number",
+        flag_help="Groups that are a smaller share of the people (0.02 is 2 %) are listed but not "
+        "compared in the rates by group.",
     )
 
     def __post_init__(self) -> None:
@@ -505,7 +510,7 @@ class AuditSettings:
         section=BASICS,
         kind="names",
         flag="sensitive",
-        flag_help="The sensitive columns, separated by commas.",
+        flag_help="The sensitive columns, separated by commas, as in --sensitive race,sex.",
         recorded="provenance.sensitive",
     )
     favourable: object = _setting(
@@ -513,17 +518,18 @@ class AuditSettings:
         check=_check_favourable,
         section=BASICS,
         kind="one or more literals",
-        flag_help="The decision that is good for the person, such as granted, or all of them from "
-        "worst to best, separated by commas.",
+        flag_help="The favourable decision, the one that is good for the person, such as granted. "
+        "Of more than two decisions you may name all, from worst to best, separated by commas.",
     )
     features: Sequence[str] | None = _setting(
-        "Columns that describe a case. Default: those the model was fitted on, or all but label, "
+        "Columns that describe a person. Default: those the model was fitted on, or all but label, "
         "counts and predictions.",
         section=BASICS,
         kind="names",
-        flag_help="Columns that describe a person; with decisions alone, people with equal values "
-        "in them are alike. Default: those the model was fitted on, or all but label, counts and "
-        "predictions.",
+        flag_help="Columns that describe a person, separated by commas. With decisions alone, "
+        "people with equal values in all of them are compared. Default: the columns that the model "
+        "was fitted on; if these are not known, all but label, counts and predictions. Leave out "
+        "IDs and dates.",
         recorded="provenance.features",
     )
     pos_label: object = _setting(
@@ -531,68 +537,70 @@ class AuditSettings:
         section=ADVANCED,
         kind="literal",
         flag="positive",
+        flag_help="The label that --score has the probabilities of, or that --loss outcome counts.",
         recorded="provenance.pos_label",
     )
     bins: Mapping[str, Sequence[float]] | None = _setting(
         'Bin edges of numeric columns, as in ``{"age": [25, 45]}``.',
         kind="numbers by column",
-        flag_help="Bin edges of a numeric column, as in --bins.age 25,45.",
+        flag_help="Edges that cut a column of numbers into groups, as in --bins.age 25,45.",
     )
     missing: str = _setting(
-        'Missing values: "error" refuses them, "level" makes them a level of their own.',
+        'Missing values: "error" refuses them, "level" makes them a value of their own.',
         "error",
         check=partial(validation.check_choice, allowed=MISSING_VALUES),
         choices=MISSING_VALUES,
     )
     levels: Mapping[str, Sequence[object]] | None = _setting(
-        "Values of a sensitive column to compare people at. Default: those that occur.",
+        "Values that a sensitive column is changed to. Default: those that occur.",
         section=SIMILAR,
         kind="values by column",
-        flag_help="Values of a sensitive column to compare people at, as in --levels.race a,b. "
-        "Default: those that occur. Numbers in quotes are text.",
+        flag_help="Values that a sensitive column is changed to, as in --levels.race a,b. Default: "
+        "those in the data. A number in quotes is text.",
     )
     together: TogetherLike | None = _setting(
         'Columns that change together, as in ``[["sex", "relationship"]]``.',
         check=_check_together,
         section=SIMILAR,
         kind="sets of columns",
-        flag_help="Columns that change together, as in --together sex,relationship; once for each "
-        "set.",
+        flag_help="Columns that change together, as in --together sex,relationship. Repeat it for "
+        "another set.",
     )
-    counts: str | None = _setting("Column of whole numbers: how many cases a row stands for.")
+    counts: str | None = _setting("Column of whole numbers: how many people a row stands for.")
     clusters: str | Clusters | None = _setting(
-        "Column of the units whose rows belong together, such as households or templates, or an "
-        "`ft.Clusters`.",
+        "Column that tells which rows belong together, as those of a household or a template do, "
+        "or an `ft.Clusters`.",
         check=_check_clusters,
         kind="design",
-        flag_help="Column of the units whose rows belong together, such as households or "
-        "templates, as in --clusters household,largest=12,target=people.",
+        flag_help="Column that tells which rows belong together, as those of a household do. "
+        "--clusters household,largest=12 declares that no household can have more than 12 rows; "
+        "target=clusters counts each household once, not each row.",
     )
     sample_weight: str | Weights | None = _setting(
         "Column of survey weights, the inverse of each person's chance of being drawn, or an "
         "`ft.Weights`.",
         check=_check_weights,
         kind="design",
-        flag_help="Column of survey weights, the inverse of each person's chance of being drawn, "
-        "as in --sample-weight weight,largest=8.",
+        flag_help="Column of survey weights, the inverse of each person's chance of being drawn. "
+        "--sample-weight weight,largest=8 declares that nobody can have a larger weight than 8.",
     )
     controls: Sequence[str] | Controls | None = _setting(
         "Columns whose change should not matter, or an `ft.Controls`.",
         check=_check_controls,
         section=SIMILAR,
         kind="controls",
-        flag_help="Columns whose change should not matter, separated by commas, as in --controls "
-        "weekday,car_colour,margin=0.01. The model is over the limit only if a change of "
-        "the sensitive columns matters more than a change of these.",
+        flag_help="Negative controls: columns whose change should not matter, as in --controls "
+        "weekday,car_colour,margin=0.01. The model is then over the limit only if changes of the "
+        "sensitive columns also matter more than changes of these, by more than the margin.",
     )
     targets: TableLike | None = _setting(
-        "People to compare the cases with, instead of with each other. Choose them without looking "
-        "at the cases, or nothing can be certified.",
+        "People to compare the audited ones with, instead of with each other. Choose them without "
+        "looking at the audit data, or nothing can be certified.",
         section=SIMILAR,
         kind="path",
-        flag_help="File of people to compare everybody with, instead of the same person with "
-        "other sensitive values. Choose them without looking at the cases, or nothing can be "
-        "certified.",
+        flag_help="File of other people to compare everybody with; not used with a model and "
+        "ignore-sensitive. Choose them without looking at the audit data, or no result can be "
+        "within the limit.",
     )
     similarity: SimilarityLike = _setting(
         "Who counts as similar.",
@@ -600,6 +608,13 @@ class AuditSettings:
         check=_check_similarity,
         choices=SIMILARITIES,
         section=SIMILAR,
+        flag_help="Who counts as similar\n"
+        "- ignore-sensitive: people who are equal in all but the sensitive columns\n"
+        "- mixed-tabular: by how much a difference in each column counts\n"
+        "- sensitive-subspace, comparable-pairs, comparable-groups: by a distance learned from "
+        "data\n"
+        "- counterparts: the same person as typically recorded in another group\n"
+        "- precomputed: by a file of distances",
         recorded="provenance.similarity",
     )
     loss: LossLike = _setting(
@@ -608,31 +623,41 @@ class AuditSettings:
         check=_check_loss,
         choices=LOSSES,
         section=BASICS,
+        flag_help="How errors are counted\n"
+        "- zero-one: each wrong prediction counts 1\n"
+        "- log, brier: by the predicted probabilities\n"
+        "- absolute, squared: by how far a predicted number is off\n"
+        "- outcome: the decision or number itself, without true labels",
         recorded="provenance.loss",
     )
     loss_range: Sequence[float] | None = _setting(
-        "Smallest and largest possible loss, for a loss without limits of its own.",
+        "Smallest and largest possible loss, for a loss without a range of its own.",
         kind="range",
         recorded="provenance.loss_range",
     )
     budget: float = _setting(
-        "How far people may be moved on average (ε), as a squared distance of the similarity.",
+        "How far apart people and those they are compared with may be on average (ε), as a squared "
+        "distance of the similarity.",
         0.0,
         check=partial(validation.check_number, at_least=0),
         section=SIMILAR,
         kind="number",
+        flag_help="How far apart people and those they are compared with may be on average (ε), as "
+        "a squared distance of the similarity. 0: only people at distance 0 are compared.",
         recorded="budget",
     )
     delta: float | None = _setting(
         "Largest tolerated increase in the mean loss (δ). Required for a verdict.",
         section=BASICS,
         kind="number",
-        flag_help="Your limit (δ); 0.02 is 2 in 100 people. Required for a verdict. With a model "
-        "and --label: people decided correctly who would be decided wrongly as someone else. With "
-        "a model alone: people who would get the favourable decision only as someone else. With "
-        "decisions alone: how many more would get the unfavourable decision if everyone got it as "
-        "often as the group that gets it most among people alike. In general: the largest "
-        "tolerated increase in the mean loss.",
+        flag_help="Your limit (δ), needed for a verdict; 0.02 is 2 % of all people. It limits\n"
+        "- with a model and --label: people whose correct decision would become wrong with other "
+        "sensitive values\n"
+        "- with a model alone: people who do not get the favourable decision, but would with other "
+        "sensitive values\n"
+        "- with decisions alone: the rise of unfavourable decisions, if all people got them as "
+        "often as the group that gets them most among people with equal features\n"
+        "- with another --loss: the rise of the mean loss",
         recorded="delta",
     )
     alpha: float = _setting(
@@ -642,6 +667,8 @@ class AuditSettings:
         check=partial(validation.check_number, above=0, below=0.5),
         section=BASICS,
         kind="number",
+        flag_help="How often a verdict or a bound may be wrong (the significance level α). 0.05 is "
+        "95 % confidence.",
         recorded="alpha",
     )
     deterministic: bool = _setting(
@@ -649,17 +676,18 @@ class AuditSettings:
         default=False,
         check=_check_switch,
         kind="switch",
-        flag_help="Declare that given predictions depend on the audited columns alone: bounds are "
-        "then sharper, and different predictions for equal people are an error.",
+        flag_help="Declare that the predictions in the file depend on the audited columns alone. "
+        "Bounds are then sharper, and different predictions for equal people are an error.",
     )
     judge: str = _setting(
-        'What the verdict is on: the "statistic", or its "attributable" part, the part due to '
-        "sensitive features only.",
+        'What the verdict is about: the "statistic", or its "attributable" part, which needs '
+        "sensitive features to change.",
         "statistic",
         check=partial(validation.check_choice, allowed=JUDGED),
         choices=JUDGED,
-        flag_help="What verdict and exit code are on: the statistic, or the part due to sensitive "
-        "features only (attributable).",
+        flag_help="What verdict and exit code are about\n"
+        "- statistic: the whole result\n"
+        "- attributable: only the part that needs sensitive columns to change",
         recorded="judge",
     )
     method: str = _setting(
@@ -667,6 +695,10 @@ class AuditSettings:
         "finite-sample",
         check=partial(validation.check_choice, allowed=METHODS),
         choices=METHODS,
+        flag_help="Method of the confidence bounds\n"
+        "- finite-sample: valid at every sample size\n"
+        "- limit-law, m-out-of-n, subsampling, numerical, plug-in, efron (the ordinary bootstrap): "
+        "approximations for large samples",
         recorded="method",
     )
     n_resamples: int = _setting(
@@ -721,7 +753,7 @@ class AuditSettings:
         if self.controls is not None and (queries.until_sure or queries.draws > 1):
             msg = (
                 f"{param('controls')} must not be given with {param('queries.until_sure')} or "
-                f"{param('queries.draws')}: control edits are asked about once, with everybody"
+                f"{param('queries.draws')}: control edits are queried once, with everybody"
             )
             raise InputError(msg)
 
@@ -796,32 +828,34 @@ class AuditSettings:
 
 def missing_truth(loss: str) -> str:
     """Return the sentence on a loss that lacks the true labels it needs."""
-    return (
-        f"{param('y')} must be given for the loss {loss!r}, got None: name the true labels, or the "
-        f"decision that is good for a person ({param('favourable')})"
-    )
+    if loss == "zero-one":
+        return (
+            f"{param('favourable')} must be given: the decision that is good for a person, such as "
+            f"{option('favourable', 'granted')}; or give the true labels as {param('y')}"
+        )
+    return f"{param('y')}, the true labels, must be given for the loss {loss!r}"
 
 
 PEOPLE: dict[str, Setting] = _table({
     "X": Setting(
-        "The audit data, one case per row.",
+        "The audit data, one person per row.",
         MISSING,
         flag="data",
-        flag_help="A CSV, Parquet or JSON-lines file with one case per row.",
+        flag_help="A CSV, Parquet or JSON-lines file with one person per row.",
     ),
     "y": Setting(
         "The true labels.", section=BASICS, flag="label",
-        flag_help="Column of the true labels: what turned out to be right, in the same words as "
-        "the predictions. Without them, give --favourable.",
+        flag_help="Column of the true labels: the correct decision or outcome, in the same words "
+        "as the predictions. Without true labels, give --favourable; you may give both.",
         recorded="provenance.label",
     ),
     "model": Setting(
-        "The model, which is asked about every person.",
+        "The model, which is queried for every person.",
         section=BASICS,
         kind="path",
-        flag_help="The model, which is asked about each person as they are and as someone else: a "
-        ".skops or .onnx file, an MLflow folder, a pickle with --allow-pickle, the address of an "
-        "endpoint, or the query log of an earlier audit (.sqlite).",
+        flag_help="The model, which is queried for each person as recorded and with other "
+        "sensitive values: a .skops or .onnx file, an MLflow folder, a pickle with --allow-pickle, "
+        "the URL of an endpoint, or the query log of an earlier audit (.sqlite).",
         recorded="provenance.model",
     ),
     "y_pred": Setting(
@@ -831,11 +865,12 @@ PEOPLE: dict[str, Setting] = _table({
         flag_help="Column of decisions or predictions, instead of a model.",
     ),
     "y_score": Setting(
-        "The positive label's scores, or one column per class.",
+        "The positive label's probabilities, or one column per class.",
         section=BASICS,
         kind="names",
         flag="score",
-        flag_help="Column of the model's probabilities of the positive label, or one per class.",
+        flag_help="Column of the model's probabilities of one label (--positive), or one column "
+        "for each label, separated by commas.",
     ),
 })  # fmt: skip
 """The data and the black box."""
@@ -852,22 +887,22 @@ DOCUMENT: dict[str, Setting] = _settings_of(DocumentOptions)
 """The fields of `DocumentOptions`, by name."""
 COMMAND_LINE: dict[str, Setting] = _table({
     "similarity_settings": Setting(
-        "Settings of the similarity, as in --similarity-settings.fit history.csv; in a TOML file a "
-        "table of its own.",
+        "Settings of the similarity, as in --similarity-settings.fit history.csv. In a TOML file "
+        "they have a table of their own.",
         section=SIMILAR,
         kind="tables",
     ),
     "price_per_1000": Setting(
-        "Price of a thousand questions, for the progress line.", section=QUERYING, kind="number"
+        "Price of 1,000 queries, for the progress line.", section=QUERYING, kind="number"
     ),
     "train": Setting(
         "Training data of the model.",
         section=OUTPUT,
         kind="path",
-        flag_help="Training data of the model; the report counts cases that overlap with it.",
+        flag_help="Training data of the model; the report counts the people who may be in both.",
     ),
     "proxies": Setting(
-        "Also report which columns predict the sensitive features.",
+        "Also report proxies: other columns that predict the sensitive ones.",
         default=False,
         check=_check_switch,
         section=OUTPUT,
@@ -961,27 +996,34 @@ def checked(name: str, value: object) -> Any:
 MONITOR: dict[str, Setting] = SETTINGS | {
     "X": replace(
         SETTINGS["X"],
-        help="Records, one case each.",
-        flag_help="A CSV, TSV or JSON-lines file with one case per line, to which lines are only "
-        "added.",
+        help="Records, one person each.",
+        flag_help="A CSV, TSV or JSON-lines file with one person per line. Lines may only be added "
+        "to it.",
     ),
     "delta": replace(
         SETTINGS["delta"],
         help="Largest tolerated increase in the mean loss (δ).",
-        flag_help="Largest tolerated increase in the mean loss (δ).",
+        flag_help="Your limit (δ), the largest tolerated increase in the mean loss. With --loss "
+        "zero-one 0.02 is 2 % of all people.",
         default=MISSING,
     ),
     "alpha": replace(
         SETTINGS["alpha"],
         help="Error probability over all time.",
-        flag_help="Error probability over all time.",
+        flag_help="How often a verdict or a bound may be wrong, over all time (α). 0.05 is 95 % "
+        "confidence.",
     ),
     # twins must not depend on the stream, so levels have no default
-    "levels": replace(SETTINGS["levels"], help="All values a sensitive column can have."),
+    "levels": replace(
+        SETTINGS["levels"],
+        help="All values a sensitive column can have.",
+        flag_help="All values a sensitive column can have, as in --levels.race a,b. Needed with "
+        "--model. A number in quotes is text.",
+    ),
     **_table(
         {
             "labels": Setting(
-                "All labels that can occur, where scores are given.",
+                "All labels that can occur, where probabilities are given.",
                 section=BASICS,
                 kind="literals",
             )

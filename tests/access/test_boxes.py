@@ -44,7 +44,7 @@ def test_a_regression_has_no_classes_and_no_scores():
 
     assert box.classes is None
     np.testing.assert_allclose(box.answer(POINTS, "value"), [0, 1, 2, 3], atol=1e-12)
-    with pytest.raises(ModelError, match="LinearRegression has no `predict_proba`, which a loss"):
+    with pytest.raises(ModelError, match="LinearRegression has no `predict_proba`, which this"):
         box.answer(POINTS, "score")
 
 

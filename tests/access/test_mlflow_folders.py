@@ -110,9 +110,7 @@ def test_a_pickle_is_read_only_when_allowed(folder, tmp_path):
     content = pickle.dumps(Surprise(mark))
     for form, name in (("pickle", "model.pkl"), (None, "model.pkl"), ("skops", "model.pkl")):
         path = folder(sklearn(form, name), files={name: content})
-        with pytest.raises(
-            ft.FairtransportError, match=r"allow_pickle|could not be read as a model"
-        ):
+        with pytest.raises(ft.FairtransportError, match=r"allow_pickle|is no skops file"):
             load(path)
     assert not (tmp_path / "ran").exists()
 
@@ -125,7 +123,7 @@ def test_types_that_the_folder_trusts_are_not_trusted(folder):
     flavours["sklearn"]["skops_trusted_types"] = [name]
     path = folder(flavours, None, {"model.skops": skops.dumps(OwnModel())})
 
-    with pytest.raises(ft.ModelError, match="nobody has vouched for"):
+    with pytest.raises(ft.ModelError, match="not known to be safe"):
         load(path)
     assert load(path, trusted=[name]).name == "OwnModel"
 
@@ -147,8 +145,8 @@ def test_a_file_outside_the_folder_is_not_read(name, pipeline, folder, tmp_path)
         ("", "must name the flavours of a model, got None"),
         ("[1, 2]", "must name the flavours"),
         ("flavors: 3", "must name the flavours"),
-        ("a: [", "could not be read as a model: ParserError"),
-        ("flavors: !!python/object/apply:os.mkdir [ran]", "could not be read as a model: Constr"),
+        ("a: [", "could not be read as a model .ParserError"),
+        ("flavors: !!python/object/apply:os.mkdir [ran]", "could not be read as a model .Constr"),
         ("flavors: {sklearn: {}}\nsignature: {inputs: '[3]'}", "the signature of 'MLmodel' must"),
         ("flavors: {sklearn: {}}\nsignature: {inputs: '[{\"type\": \"date\", \"name\": \"a\"}]'}",
          "the signature of 'MLmodel' must name columns of boolean, .*, got"),
@@ -172,5 +170,5 @@ def test_other_flavours_are_named_with_what_to_do(folder):
 def test_a_folder_that_is_none(tmp_path):
     with pytest.raises(ft.InputError, match=r"`path` must be an MLflow folder or one of .skops"):
         load(tmp_path)
-    with pytest.raises(ft.InputError, match="`path` must be an existing file"):
+    with pytest.raises(ft.InputError, match=r"there is no .*file .* for `path`"):
         load(tmp_path / "MLmodel")

@@ -147,9 +147,7 @@ def test_pickles_are_read_only_when_allowed(ending, people, tmp_path):
         path.write_bytes(pickle.dumps(model))
     frame = people[["race", "age"]]
 
-    with pytest.raises(
-        ft.InputError, match=rf"`allow_pickle` must be set to read 'model.{ending}'"
-    ):
+    with pytest.raises(ft.InputError, match=rf"^'model.{ending}' was not read.*`allow_pickle`"):
         load(path)
     assert np.array_equal(
         load(path, allow_pickle=True).answer(frame, "label"), model.predict(frame)
@@ -171,7 +169,7 @@ def test_types_that_nobody_vouched_for_are_named(tmp_path):
     skops.dump(OwnModel(), path)
     name = f"{OwnModel.__module__}.OwnModel"
 
-    with raises(ft.ModelError, f"nobody has vouched for: {name}; name "):
+    with raises(ft.ModelError, f"not known to be safe: {name}; name "):
         load(path)
     assert load(path, trusted=[name]).name == "OwnModel"
     assert load(path, trusted=name).name == "OwnModel"
@@ -181,21 +179,18 @@ def test_allowing_pickles_trusts_no_skops_type(tmp_path):
     path = tmp_path / "model.skops"
     skops.dump(OwnModel(), path)
 
-    with pytest.raises(ft.ModelError, match="nobody has vouched for"):
+    with pytest.raises(ft.ModelError, match="not known to be safe"):
         load(path, allow_pickle=True)
-
-
-EXISTING = "an existing file, the folder of an MLflow model or an address (http:, https:)"
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
         (7, "`path` must be the path of a model file, got 7"),
-        ("absent.skops", f"`path` must be {EXISTING}, got 'absent.skops'"),
+        ("absent.skops", "there is no model file 'absent.skops' for `path`"),
         ("model.txt", f"`path` must be an MLflow folder or one of {KINDS}, got 'model.txt'"),
         ("model", f"`path` must be an MLflow folder or one of {KINDS}, got 'model'"),
-        ("some/absent.onnx", f"`path` must be {EXISTING}, got 'some/absent.onnx'"),
+        ("some/absent.onnx", "there is no model file 'some/absent.onnx' for `path`"),
     ],
 )
 def test_paths_that_are_no_model(path, message):
@@ -216,7 +211,8 @@ def test_damaged_files_are_one_sentence(content, ending, tmp_path):
     path = tmp_path / f"model.{ending}"
     path.write_bytes(content)
 
-    with pytest.raises(ft.ModelError, match=rf"^'model.{ending}' could not be read as a model: "):
+    reason = "is no skops file" if ending == "skops" else "could not be read as a model ."
+    with pytest.raises(ft.ModelError, match=rf"^'model.{ending}' {reason}"):
         load(path, allow_pickle=True)
 
 
@@ -225,7 +221,7 @@ def test_a_truncated_skops_file_is_damaged(people, tmp_path):
     skops.dump(tree(people), path)
     path.write_bytes(path.read_bytes()[:-100])
 
-    with pytest.raises(ft.ModelError, match="could not be read as a model: BadZipFile"):
+    with pytest.raises(ft.ModelError, match="is no skops file, or is damaged; save"):
         load(path)
 
 
@@ -236,7 +232,7 @@ def test_a_truncated_skops_file_is_damaged(people, tmp_path):
 def test_a_model_has_predict(thing, got, tmp_path):
     (tmp_path / "model.pkl").write_bytes(pickle.dumps(thing))
 
-    with pytest.raises(ft.ModelError, match=f"in 'model.pkl' must have `predict`, got {got}"):
+    with pytest.raises(ft.ModelError, match=f"must hold a model with `predict`, got {got}; save"):
         load(tmp_path / "model.pkl", allow_pickle=True)
 
 
@@ -298,7 +294,7 @@ def test_a_file_may_unpack_to_so_much(compression, tmp_path):
     # an array that is held once is counted in the archive and where it is held
     with pytest.raises(ft.ModelError, match=r"^'a.skops' must not unpack to more than 10 MiB; "):
         load(path, max_unpacked=SIZE)
-    with pytest.raises(ft.ModelError, match="must have `predict`, got an object of type list"):
+    with pytest.raises(ft.ModelError, match="a model with `predict`, got an object of type list"):
         load(path, max_unpacked=2 * SIZE + 100 * KIB)
 
 
@@ -308,7 +304,7 @@ def test_the_limit_grows_with_the_file(monkeypatch, tmp_path):
     stored = archive_of(tmp_path / "stored.skops", {"a.npy": content}, zipfile.ZIP_STORED)
     packed = archive_of(tmp_path / "packed.skops", {"a.npy": content})
 
-    with pytest.raises(ft.ModelError, match="must have `predict`"):
+    with pytest.raises(ft.ModelError, match="must hold a model with `predict`"):
         load(stored)
     with pytest.raises(ft.ModelError, match=r"'packed.skops' must not unpack to more than"):
         load(packed)
@@ -368,6 +364,6 @@ def test_a_pickle_cannot_end_the_program(error, tmp_path, monkeypatch):
 
     monkeypatch.setattr(joblib, "load", broken)
     (tmp_path / "model.pkl").touch()
-    with pytest.raises(ft.ModelError, match="could not be read as a model: ") as caught:
+    with pytest.raises(ft.ModelError, match=r"could not be read as a model \(") as caught:
         load(tmp_path / "model.pkl", allow_pickle=True)
     assert len(str(caught.value)) < 300

@@ -105,7 +105,7 @@ def test_a_table_without_names_and_numbers_in_double_precision(tmp_path):
     assert box.features is None
     assert np.array_equal(box.answer(frame, "value"), [[3.0], [3.0]])
     assert box.notes_on(np.zeros(1), []) == ()
-    with raises(ft.ModelError, "takes 2 columns, got 1: ['a']"):
+    with raises(ft.ModelError, "takes 2 columns, got 1: 'a'"):
         box.answer(frame[["a"]], "value")
     with pytest.raises(ft.ModelError, match="has no output that holds labels, got value"):
         box.answer(frame, "label")

@@ -243,10 +243,10 @@ def zeros(points):
     [
         ({}, ft.InputError, "exactly one of `model`, `y_pred` and `y_score` .* got none"),
         ({"model": zeros, "y_pred": "good"}, ft.InputError, "exactly .* got `model` and `y_pred`"),
-        ({"y_score": "share"}, ft.InputError, "'zero-one' needs labels: pass loss='log'"),
-        ({"y_pred": "good", "loss": "log"}, ft.InputError, "'log' needs class scores: pass `y_sc"),
-        ({"y_pred": "good", "y": None}, ft.InputError, "`y` must be given for .* 'zero-one'"),
-        ({"y_pred": "guess"}, ft.DataError, r"`y` has \[0, 1\], predictions are \['no'"),
+        ({"y_score": "share"}, ft.InputError, "'zero-one' needs labels: give loss='log'"),
+        ({"y_pred": "good", "loss": "log"}, ft.InputError, "'log' needs probabilities: give `y_sc"),
+        ({"y_pred": "good", "y": None}, ft.InputError, "`favourable` must be given: .* as `y`"),
+        ({"y_pred": "guess"}, ft.DataError, r"`y` has 0, 1, and the predictions are 'no'"),
         ({"y_pred": ["number", "x"]}, ft.InputError, "`y_pred` must be one column .* got 2"),
         ({"y_pred": "guess", "loss": "absolute", "loss_range": (0, 9)}, ft.ModelError,
          "`y_pred` must give numbers"),
@@ -256,7 +256,7 @@ def zeros(points):
          ft.DataError, "`y` must be num"),
         ({"model": lambda _: pytest.fail("it was asked"), "y": "guess", "loss": "squared",
           "loss_range": (0, 9)}, ft.DataError, "`y` must be num"),
-        ({"y_score": "number", "loss": "brier"}, ft.ModelError, r"`y_score` must give scores in"),
+        ({"y_score": "number", "loss": "brier"}, ft.ModelError, "`y_score` must give prob"),
         ({"y_score": "number", "loss": "outcome"}, ft.DataError, r"must lie in \[0, 1\], got 2.5"),
         ({"y_score": "shares", "loss": "log"}, ft.InputError, "`y_score` must .* got 'shares'"),
         ({"y_score": ["nope"], "loss": "log"}, ft.InputError, "`y_score` must name .* got 'nope'"),
@@ -270,10 +270,10 @@ def zeros(points):
         ({"model": LogisticRegression}, ft.InputError, "`model` must be a fitted .* the class"),
         ({"model": LogisticRegression()}, ft.ModelError, "NotFittedError"),
         ({"model": 5}, ft.InputError, "`model` must have `predict` or be callable, got 5"),
-        ({"model": ft.access.Function(zeros, ["u", "v"])}, ft.DataError, "nothing in common"),
+        ({"model": ft.access.Function(zeros, ["u", "v"])}, ft.DataError, "have the same values"),
         ({"model": zeros, "loss": "hinge"}, ft.InputError, "`loss` must be one of"),
         ({"model": zeros, "similarity": "x"}, ft.InputError, "`similarity` must be one of"),
-        ({"model": zeros, "budget": -1}, ft.InputError, "`budget` must be .* >= 0, got -1"),
+        ({"model": zeros, "budget": -1}, ft.InputError, "`budget` must be .* at least 0, got -1"),
         ({"y_pred": "guess", "levels": {"g": ["a", "b"]}}, ft.InputError, "`levels` needs `model`"),
     ],
 )  # fmt: skip
@@ -286,7 +286,7 @@ def test_a_model_without_scores_is_refused_for_losses_on_scores():
     frame, label = cases([0, 1])
     model = LinearSVC().fit(frame, label)
 
-    with pytest.raises(ft.ModelError, match="LinearSVC has no `predict_proba`, which a loss on sc"):
+    with pytest.raises(ft.ModelError, match="LinearSVC has no `predict_proba`, which this loss"):
         ft.audit(frame, label, model=model, sensitive_features="g", loss="brier")
 
 

@@ -74,7 +74,7 @@ def test_an_audit_is_repeated_without_the_system(tmp_path):
     assert again.document().to_json().replace(
         again.model, ""
     ) == first.document().to_json().replace(first.model, "")
-    with pytest.raises(ModelError, match="has no answer of this kind to 120 of 120 questions"):
+    with pytest.raises(ModelError, match="has no answer of this kind to 120 of 120 queries"):
         audited(ft.access.load(log), None, loss="brier", pos_label=1)
     more = PEOPLE.assign(x=PEOPLE["x"] + 1)
     with raises(ModelError, "no answer of this kind to 2 of 120 ", "('a', 60)"):
@@ -213,8 +213,8 @@ def spoil(path, statement):
         ("UPDATE systems SET identity = 'another'", "was changed: entry 1"),
         ("UPDATE systems SET about = 'nothing'", "was changed: entry 1"),
         ("PRAGMA user_version = 2", "a later fairtransport"),
-        ("PRAGMA application_id = 1", "no query log of fairtransport"),
-        ("DROP TABLE answers", "is damaged or no query log"),
+        ("PRAGMA application_id = 1", "not a query log of fairtransport"),
+        ("DROP TABLE answers", "is damaged or not a query log"),
     ],
 )  # fmt: skip
 def test_a_log_that_was_changed_is_refused(tmp_path, statement, sentence):
@@ -236,7 +236,7 @@ def test_a_file_that_is_no_log_is_refused(tmp_path, content):
     log.write_bytes(content)
     for model, path in ((named(Counted()), log), (log, None)):
         with pytest.raises(
-            InputError, match=r"^the query log 'a.sqlite' is damaged or no query log"
+            InputError, match=r"^the query log 'a.sqlite' is damaged or not a query log"
         ):
             audited(ft.access.load(model) if path is None else model, path)
     assert log.read_bytes() == content
@@ -245,7 +245,7 @@ def test_a_file_that_is_no_log_is_refused(tmp_path, content):
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     box = Counted()
-    with raises(InputError, "'a.sqlite' could not be opened for writing: unable"):
+    with raises(InputError, "'a.sqlite' could not be opened for writing (unable"):
         audited(named(box), tmp_path / "file" / "a.sqlite")
     assert not box.asked
 
@@ -256,7 +256,7 @@ def test_a_log_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     before = log.read_bytes()
     # permissions are nothing to root: SQLite is told that the file may only be read
     monkeypatch.setattr(QueryLog, "_open_file", lambda self, **_: opened(self, read_only=True))
-    with raises(InputError, "'a.sqlite' could not be opened ", ": ", "readonly"):
+    with raises(InputError, "'a.sqlite' could not be opened ", "readonly"):
         audited(named(Counted(), "box 2"), log)
     assert log.read_bytes() == before
 
@@ -292,7 +292,7 @@ def test_an_empty_log_and_one_of_several_systems_stand_for_nobody(tmp_path):
     log = tmp_path / "a.sqlite"
     with QueryLog(log).open():
         pass
-    with pytest.raises(InputError, match="has those of no system at all"):
+    with pytest.raises(InputError, match="has those of no model"):
         ft.access.load(log)
     audited(named(Counted()), log)
     audited(named(Counted(), "box 2"), log)
@@ -382,7 +382,7 @@ def test_who_waits_in_vain_is_told_so(tmp_path, monkeypatch):
     path = tmp_path / "a.sqlite"
     with (
         closing(being_made(path)),
-        pytest.raises(InputError, match="held by another process"),
+        pytest.raises(InputError, match="in use by another process"),
         QueryLog(path).open(),
     ):
         pass

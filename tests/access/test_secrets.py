@@ -119,7 +119,7 @@ def test_query_logs_and_what_is_made_of_them(says, labels, tmp_path, monkeypatch
     assert {"a.sqlite", "b.csv", "b.jsonl", "b.sqlite", "report.html", "audit.json"} == made.keys()
     assert all(map(is_hushed, made.values()))
     out, err = capfd.readouterr()
-    assert "asked" in err
+    assert "queried" in err
     assert is_hushed(out + err)
 
 
@@ -155,7 +155,7 @@ def test_a_token_goes_nowhere_in_the_open(monkeypatch):
     with pytest.raises(ft.InputError, match="`url` must begin with https: where a token is sent"):
         connect("http://example.org/invocations")
     monkeypatch.setenv("SHORT", "abc")
-    with pytest.raises(ft.InputError, match="must be 8 or more printable ASCII signs") as caught:
+    with pytest.raises(ft.InputError, match="must be 8 or more printable ASCII") as caught:
         connect("https://example.org/invocations", token_variable="SHORT")  # noqa: S106
     assert "abc" not in str(caught.value)
 

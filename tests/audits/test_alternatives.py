@@ -282,7 +282,7 @@ def test_together_needs_a_model_and_no_levels_of_its_columns():
 
 def test_levels_that_leave_some_out_need_a_similarity_of_twins():
     similarity = ft.similarity.MixedTabular(default_mismatch=1.0, default_scale=1.0)
-    with pytest.raises(ft.InputError, match=r"`levels\['race'\]` must hold all that occurs"):
+    with pytest.raises(ft.InputError, match=r"`levels\['race'\]` must have all values of race"):
         ft.audit(married(), "good", model=hires, sensitive_features="race", similarity=similarity,
                  levels={"race": ["a", "b"]})  # fmt: skip
 

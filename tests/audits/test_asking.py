@@ -257,21 +257,21 @@ def test_many_draws_of_a_biased_box_reject_where_noise_alone_does_not():
         ({"until_sure": True, "delta": None}, "`delta` must be given with `queries.until_sure`"),
         ({"until_sure": 1}, "`queries.until_sure` must be True or False, got 1"),
         ({"limit": 5}, "`queries.limit` must be given with `queries.until_sure`"),
-        ({"until_sure": True, "limit": 0}, "must be a whole number >= 1, got 0"),
-        ({"until_sure": True, "limit": 1}, "all twins (2), beside 0 questions that are asked"),
+        ({"until_sure": True, "limit": 0}, "must be a whole number of at least 1, got 0"),
+        ({"until_sure": True, "limit": 1}, "2 queries about one person, beside 0 repeated"),
         ({"until_sure": True, "draws": 2}, "must not be given together"),
-        ({"draws": 0}, "`queries.draws` must be a whole number >= 1, got 0"),
-        ({"draws": 2.5}, "`queries.draws` must be a whole number >= 1, got 2.5"),
-        ({"repeats": -1}, "`queries.repeats` must be a whole number >= 0, got -1"),
+        ({"draws": 0}, "`queries.draws` must be a whole number of at least 1, got 0"),
+        ({"draws": 2.5}, "`queries.draws` must be a whole number of at least 1, got 2.5"),
+        ({"repeats": -1}, "`queries.repeats` must be a whole number of at least 0, got -1"),
         ({"draws": 2, "about": "those"}, "`queries.about` must be one of"),
         ({"about": "these"}, "`queries.about` must be given with `queries.draws` of 2 or more"),
         ({"unit": 0.5}, "`queries.unit` must be given with `queries.draws` of 2 or more, got 0.5"),
         ({"says": True, "about": "these"}, "`queries.draws` of 2 or more, got 'these' with 1"),
-        ({"draws": 2, "unit": 0}, "`queries.unit` must be a finite number > 0, got 0"),
-        ({"draws": 2, "unit": -1.0}, "`queries.unit` must be a finite number > 0, got -1.0"),
-        ({"draws": 2, "unit": np.inf}, "`queries.unit` must be a finite number > 0, got inf"),
-        ({"draws": 2, "unit": "one"}, "`queries.unit` must be a finite number"),
-        ({"draws": 2, "unit": 0.5}, "`queries.unit` is for graded losses, got 0.5 with the loss"),
+        ({"draws": 2, "unit": 0}, "`queries.unit` must be a number above 0, got 0"),
+        ({"draws": 2, "unit": -1.0}, "`queries.unit` must be a number above 0, got -1.0"),
+        ({"draws": 2, "unit": np.inf}, "`queries.unit` must be a finite number above 0, got inf"),
+        ({"draws": 2, "unit": "one"}, "`queries.unit` must be a number above 0, got 'one'"),
+        ({"draws": 2, "unit": 0.5}, "`queries.unit` is for losses of more than two values"),
         ({"draws": 2, "unit": 3.0, "loss": "absolute", "loss_range": (0, 2)},
          "`queries.unit` must be at most the range of the loss, 2, got 3"),
         ({"draws": 2, "budget": 0.1}, "`queries.draws` needs a `budget` of 0, got 0.1"),
@@ -297,7 +297,7 @@ def test_ways_of_asking_without_a_proof_are_refused_before_anything_is_asked(mor
 
 def test_given_predictions_cannot_be_asked_for():
     for more in (ft.Queries(draws=2), ft.Queries(until_sure=True)):
-        with pytest.raises(InputError, match="needs a `model` to ask, got predictions"):
+        with pytest.raises(InputError, match="needs a `model` to query, got predictions"):
             ft.audit(
                 PEOPLE,
                 "y",
@@ -310,5 +310,5 @@ def test_given_predictions_cannot_be_asked_for():
 
 
 def test_an_audit_that_stopped_plans_no_other():
-    with pytest.raises(InputError, match="`pilot` must be an audit that asked once"):
+    with pytest.raises(InputError, match="`pilot` must be an audit with one answer for each"):
         ft.inference.sample_size(pilot=audited(Box(24), until_sure=True), delta=0.1)

@@ -272,7 +272,7 @@ def test_series_of_the_data_stand_for_their_columns():
 
 def test_series_with_the_name_of_a_column_and_other_values_are_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [0, 1], "said": [1, 1]})
-    rule = "has the name '{}' of a column of the data, but other values"
+    rule = "has the name '{}' of a column of the data, but different values"
     with pytest.raises(ft.InputError, match="`y` " + rule.format("good")):
         ft.audit(people, 1 - people["good"], y_pred="said", sensitive_features=["group"])
     with pytest.raises(ft.InputError, match="`sensitive_features` " + rule.format("group")):
@@ -410,7 +410,7 @@ def test_unbounded_losses_need_a_range_for_finite_samples():
     ("settings", "message"),
     [
         (dict(delta=-0.1), "`delta` must be a fraction from 0 to below 1 .*, got -0.1"),
-        (dict(alpha=0.5), "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
+        (dict(alpha=0.5), "`alpha` must be a number above 0 and below 0.5, got 0.5"),
         (dict(method="bayes"), "`method` must be one of 'finite-sample'"),
         (dict(rng="seed"), "`rng` must be a seed >= 0, a numpy generator or None, got 'seed'"),
         (dict(rng=-1), "`rng` must be a seed >= 0"),
@@ -446,5 +446,5 @@ def test_people_who_could_be_in_the_training_data_are_counted(tmp_path):
     strangers = training.assign(charge="none")
     alone = audited.overlap(strangers)
     assert not [warning for warning in alone.warnings if "training data" in warning]
-    with pytest.raises(ft.InputError, match="`train` must have the columns of the profile, but"):
+    with pytest.raises(ft.InputError, match="`train` must have the audited columns, but"):
         audited.overlap(training.drop(columns="sex"))

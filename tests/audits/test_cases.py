@@ -107,7 +107,7 @@ def test_a_row_that_is_not_there_is_refused(people, tmp_path, number):
 def test_a_case_that_was_not_audited_is_refused(result, people):
     row = {**people.iloc[0].to_dict(), "note": "a", "age": 999}
 
-    with pytest.raises(InputError, match="one of the audited cases"):
+    with pytest.raises(InputError, match="one of the audited people"):
         point_of(result.space, row)
     with pytest.raises(InputError, match="must have the column 'sex'"):
         point_of(result.space, {"age": 1})

@@ -179,13 +179,13 @@ def test_bad_controls_are_refused_before_the_model_is_asked(people, case):
 
 
 def test_controls_need_a_model(people):
-    with pytest.raises(ft.InputError, match="`controls` needs a `model` to ask, got predictions"):
+    with pytest.raises(ft.InputError, match="`controls` needs a `model` to query, got predictions"):
         ft.audit(people.assign(guess=1), "good", y_pred="guess", features=COLUMNS,
                  sensitive_features="sex", controls=["weekday"])  # fmt: skip
 
 
 def test_families_and_comparisons_take_no_controls(people):
-    with raises(ft.InputError, "`controls` is for `audit` alone: the verdicts of a family"):
+    with raises(ft.InputError, "`controls` is for `audit` alone: all verdicts of a family"):
         ft.audit_many(people, "good", model=by_sex, sensitive_features="sex", features=COLUMNS,
                       controls=["weekday"], audits={"a": {}, "b": {}})  # fmt: skip
     rule = "compare() got an unexpected parameter 'controls'; `audit` alone takes it"

@@ -21,7 +21,7 @@ def test_another_budget_gives_the_result_of_an_audit_with_that_budget(budget):
 
 
 def test_a_negative_budget_is_refused():
-    with pytest.raises(ft.InputError, match="`budget` must be a finite number >= 0, got -1"):
+    with pytest.raises(ft.InputError, match="`budget` must be a number of at least 0, got -1"):
         priced_audit(1).at_budget(-1)
 
 

@@ -82,13 +82,13 @@ def follow(message, model, before="lambda x: "):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (Scores(), ("the model Scores has no `predict`, which a loss on labels needs: pass "
-                   "loss='log' or loss='brier' for class scores, or a function for `model`")),
+        (Scores(), ("the model Scores has no `predict`, which this loss needs: pass "
+                   "loss='log' or loss='brier' for probabilities, or a function for `model`")),
         (Network(), "the model Network gave the unknown label 0."),
-        (Softmax(), ("must give one label per row (10), got shape (10, 2). Class scores "
+        (Softmax(), ("must give one label per row (10), got shape (10, 2). Class probabilities "
                     "take loss='log' or loss='brier'; for labels, pass a function")),
-        (Scores().predict_proba, "got shape (10, 2). Class scores take loss='log'"),
-        (TextModel(), "the model answers ['no', 'yes']. Labels and answers"),
+        (Scores().predict_proba, "got shape (10, 2). Class probabilities take loss='log'"),
+        (TextModel(), "the model answers 'no', 'yes'. Labels and answers"),
         (TextModel().predict, ("gave the unknown label 'no'; known: 0, 1. Labels and answers must "
                               "be of one type: pass `y` as text, or a function for `model`")),
     ],
@@ -145,7 +145,7 @@ class NoScores:
 @pytest.mark.parametrize(
     ("model", "more", "words"),
     [
-        (NoScores(), {"loss": "log"}, "has no `predict_proba`, which a loss on scores needs"),
+        (NoScores(), {"loss": "log"}, "has no `predict_proba`, which this loss needs"),
         (Scores(), {"loss": "outcome", "pos_label": 1}, "has no `predict`"),
         (unasked, {"loss": "squared"}, "`loss_range` must be given for the loss 'squared'"),
         (unasked, {"loss": lambda y, _: y * 1.0}, "`loss_range` must be given for the loss"),
@@ -153,12 +153,12 @@ class NoScores:
         (unasked, {"loss": "outcome", "pos_label": 1, "delta": 1}, "`delta` must be a fraction"),
         (unasked, {"sensitive_features": "sxe"}, "`sensitive_features` must name columns"),
         (unasked, {"features": ["grad"]}, "`features` must name columns of the data"),
-        (unasked, {"bins": {"grad": [1]}}, "`bins` must name columns"),
+        (unasked, {"bins": {"grad": [1]}}, "`bins` must name audited columns"),
         (unasked, {"similarity": ft.similarity.MixedTabular(scales={"grad": 1})}, "grad"),
         (unasked, {"targets": PEOPLE[["sex"]]}, "`targets` must have all audited columns"),
         (unasked, {"favourable": 7}, "`favourable` must be one of 0, 1, got 7"),
         (ft.access.Function(unasked, classes=[0, 1]), {"loss": "outcome", "pos_label": 5},
-         "`pos_label` must be a prediction ([0, 1]), got 5"),
+         "`pos_label` must be a prediction (0, 1), got 5"),
     ],
 )  # fmt: skip
 def test_nothing_is_asked_where_it_cannot_help(model, more, words):
@@ -318,7 +318,7 @@ def test_labels_that_the_model_cannot_predict_are_named():
 
 
 def test_labels_without_anything_in_common_are_shown_side_by_side():
-    rule = "`y` has ['a', 'b'], the model answers ['no', 'yes']; write both in the same words"
+    rule = "`y` has 'a', 'b', and the model answers 'no', 'yes'; write both in the same words"
     with raises(ft.DataError, rule):
         ft.audit(PEOPLE.assign(good=list("ab") * 30), "good", model=TextModel(), **ASK)
 
@@ -329,7 +329,9 @@ def test_continuous_labels_are_not_listed():
     rule = "`favourable` must be a label, got 1. `y` looks continuous, with 60 different numbers"
     with raises(ft.InputError, rule):
         ft.audit(people, "wage", model=unasked, sensitive_features="sex", favourable=1)
-    with raises(ft.DataError, "`y` has [0.5, 1.5, ", "…, predictions are [0, 1]. `y` looks cont"):
+    with raises(
+        ft.DataError, "`y` has 0.5, 1.5, ", " more, and the predictions are 0, 1. `y` looks"
+    ):
         ft.audit(people, "wage", y_pred=[0, 1] * 30, sensitive_features="sex")
 
 
@@ -359,7 +361,7 @@ def test_probabilities_are_told_where_they_belong():
     chances = np.linspace(0.1, 0.9, 60)
     with raises(ft.DataError, "Pass probabilities as `y_score` with loss='log' or loss='brier'"):
         ft.audit(PEOPLE, "good", y_pred=chances, **ASK)
-    with raises(ft.InputError, "needs labels: pass loss='log' or loss='brier', or cut the scores"):
+    with raises(ft.InputError, "needs labels: give loss='log' or loss='brier', or cut the"):
         ft.audit(PEOPLE, "good", y_score=chances, **ASK)
 
 
@@ -485,7 +487,7 @@ def test_columns_of_scores_that_are_no_classes_are_refused(names):
     def model(rows):
         return as_frame(rows).set_axis(names, axis=1)
 
-    with raises(ft.ModelError, "the model model must name the columns of its class scores as the"):
+    with raises(ft.ModelError, "the model model must name the columns of its class probabilities"):
         audit(model, loss="brier")
 
 
@@ -501,7 +503,7 @@ def test_scores_of_the_other_class_alone_are_refused():
     def model(rows):
         return pd.DataFrame({"no": 1 - score(rows)})
 
-    with raises(ft.ModelError, "the model model must name the columns of its class scores as the"):
+    with raises(ft.ModelError, "the model model must name the columns of its class probabilities"):
         ft.audit(people, "good", model=model, loss="brier", pos_label="yes", **ASK)
 
 

@@ -263,7 +263,7 @@ class Elsewhere(Model):
 
 
 REFUSED = [
-    (of_one(model=Elsewhere()), "audit 'a': the model was fitted on 'height', which the data has"),
+    (of_one(model=Elsewhere()), "audit 'a': the model was fitted on the column 'height'"),
     ({"audits": {"one": {}}}, "`audits` must map at least 2 names to settings, got 1"),
     ({"audits": ["a", "b"]}, "`audits` must map at least 2 names to settings, got ['a', 'b']"),
     ({"audits": {"a": {}, " ": {}}}, "`audits` must have names of text, got ' '"),
@@ -276,11 +276,11 @@ REFUSED = [
     (of_one(where="x"), "audit 'a': `where` must map columns to values"),
     (of_one(where={"site": "q"}), "audit 'a': `where['site']` must be values"),
     (of_one(model=None), "audit 'a': exactly one of `model`, `y_pred`"),
-    ({"alpha": 0.6}, "`alpha` must be a finite number > 0 and < 0.5, got 0.6"),
+    ({"alpha": 0.6}, "`alpha` must be a number above 0 and below 0.5, got 0.6"),
     ({"queries": ft.Queries(draws=2)}, "audit 'a': `queries.draws` is for `audit` alone: a family"),
     (
         of_one(queries=ft.Queries(until_sure=True), delta=0.1),
-        "audit 'a': `queries.until_sure` is for `audit` alone: a family asks",
+        "audit 'a': `queries.until_sure` is for `audit` alone: a family queries",
     ),
     ({"alphas": 0.6}, "audit_many() got an unexpected parameter 'alphas'; did you mean 'alpha'?"),
     ({"sensitive_features": None}, "audit 'a': `sensitive_features` must be given"),

@@ -60,7 +60,7 @@ def test_what_cannot_fit_is_refused_before_the_model_is_asked(monkeypatch):
 
     with pytest.raises(
         DataError,
-        match=r"^4 points of 2 columns need about .* of memory, and this machine has 100 MB; ",
+        match=r"^4 different rows of 2 columns need about .*, and this machine has 100 MB; ",
     ):
         ft.audit(people, "y", model=model, sensitive_features="g", rng=0)
 
@@ -78,4 +78,4 @@ def test_large_audits_say_what_they_need(monkeypatch):
     monkeypatch.setattr(run, "MIN_NOTICE_BYTES", 1)
     ft.audit(people, "y", model=lambda table: np.zeros(len(table)), **settings)
     assert len(notices) == 1
-    assert notices[0].startswith("The audit of 4 points of 2 columns needs about ")
+    assert notices[0].startswith("The audit of 4 different rows of 2 columns needs about ")

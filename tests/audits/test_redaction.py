@@ -203,7 +203,7 @@ def random_audit(seed, access):
 @pytest.mark.parametrize("seed", range(6))
 def test_nothing_can_be_worked_out_about_few_people(seed, access):
     result, shared = random_audit(seed, access), 0
-    sentence = "so that the document could tell how many"
+    sentence = "so that a reader could work out how many"
     for at_least in (3, 5, 10):
         try:
             document = result.document(at_least)

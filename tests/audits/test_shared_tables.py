@@ -240,7 +240,7 @@ def test_small_cells_that_are_nearly_full_are_not_shared(name, table, at_least):
     result = audit(EIGHT[name], table)
     few = [size for size in table if size < at_least]
     sentence = (
-        f"`share` must be larger, or left out: {sum(few)} people are in {len(few)} cells of fewer "
+        f"`share` must be larger, or left out: {sum(few)} people are in {len(few)} groups of fewer "
         f"than {at_least}, which hold {len(few) * (at_least - 1)} at most"
     )
     with pytest.raises(InputError) as error:
@@ -259,7 +259,7 @@ def test_every_table_of_sixteen_people_with_more_than_twelve_in_small_cells_is_r
 
     assert len(tables_of_thirteen) == 57
     for table in tables_of_thirteen:
-        with pytest.raises(InputError, match="so that the document could tell how many"):
+        with pytest.raises(InputError, match="so that a reader could work out how many"):
             audit(EIGHT["asked"], table).document(3)
 
 
@@ -273,7 +273,7 @@ def test_of_eight_cells_small_ones_count_elsewhere_or_nothing_is_shared(name, n,
         table = tuple(map(int, table))
         hidden = sum(size for size in table if size < at_least)
         if hidden > 4 * at_least:
-            with pytest.raises(InputError, match="so that the document could tell how many"):
+            with pytest.raises(InputError, match="so that a reader could work out how many"):
                 audit(design, table).document(at_least)
         elif emptied := document(design, collapse(table, at_least), at_least):
             compared += 1

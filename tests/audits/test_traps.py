@@ -675,7 +675,7 @@ def test_labels_that_are_spelled_in_two_ways_are_refused(spelling):
     people = decided()
     people.loc[people.index % 5 == 0, "decision"] = spelling
 
-    words = f"must spell each label in one way, got {min('yes', spelling)!r} and "
+    words = f"must spell each word in one way, got {min('yes', spelling)!r} and "
     with pytest.raises(ft.DataError) as caught:
         audit_decisions(people)
     assert words in str(caught.value)
@@ -694,7 +694,7 @@ def test_groups_that_are_spelled_in_two_ways_are_named():
 def test_an_id_is_no_sensitive_feature(model):
     people = PEOPLE.assign(person=[f"p{at}" for at in range(400)], said=blind(PEOPLE))
     answers = {"y_pred": "said"} if model is None else {"model": model}
-    words = "must name columns that put people into groups, got 'person', which has another value"
+    words = "must name columns that put people into groups, got 'person', which has a different"
     with pytest.raises(ft.InputError, match=words):
         ft.audit(people, "good", sensitive_features="person", features=["sex", "income"], **answers)
 

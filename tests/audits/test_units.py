@@ -195,7 +195,7 @@ def result_delta(people):
         ({}, {"clusters": "good"}, "`clusters` and `y` must not name .*, got 'good' for both"),
         ({}, {"clusters": "house"}, "`clusters` must name columns of the data .*, got 'house'"),
         ({"household": 1}, {"clusters": "household"}, "two values or more, but .* has one"),
-        ({"household": [None] * 2}, {"clusters": "household"}, "'household' lacks one in 2 rows"),
+        ({"household": [None] * 2}, {"clusters": "household"}, "rows have no value in 'household'"),
         ({}, {"clusters": ft.Clusters("household", largest=2)}, "but one of .* has 5 rows"),
         ({}, {"clusters": 3}, "`clusters` must be a column's name or an ft.Clusters, got 3"),
         ({"weight": [-1.0]}, {"sample_weight": "weight"}, "1 rows of 'weight' break this, as -1"),
@@ -253,14 +253,14 @@ def compare_predictions(people, **settings):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"clusters": "household"}, "`clusters.largest` must be declared .* `clusters.target`"),
+        ({"clusters": "household"}, "`clusters` must have a `largest` .* target='clusters'"),
         (
             {"sample_weight": "weight"},
-            "`sample_weight.largest` must be declared .*proportion to it$",
+            "`sample_weight` must have a `largest` .* largest=8.$",
         ),
         (
             {"clusters": ft.Clusters("household", 5), "sample_weight": "weight"},
-            "`sample_weight.largest` must be declared",
+            "`sample_weight` must have a `largest`",
         ),
     ],
 )

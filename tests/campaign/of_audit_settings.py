@@ -28,7 +28,7 @@ NUMBERS = [
 ]
 WHOLE = [
     Kind("audit n_resamples", what, lambda v=value: audit(n_resamples=v, method="efron"),
-         "^`n_resamples` must be a whole number >= 1, got")
+         "^`n_resamples` must be a whole number of at least 1, got")
     for what, value in NO_WHOLE_NUMBERS.items()
 ]  # fmt: skip
 CHOICES = [
@@ -41,7 +41,7 @@ SEEDS = [
     for what, value in NO_SEEDS.items()
 ]
 LIMITS = [
-    Kind("audit budget", "negative", lambda: audit(budget=-0.1), "^`budget` must be .*>= 0, got"),
+    Kind("audit budget", "negative", lambda: audit(budget=-0.1), "^`budget` must be .* at least 0, got"),
     Kind("audit delta", "negative", lambda: audit(delta=-0.1), "^`delta` must be a fraction"),
     Kind("audit delta", "percent", lambda: audit(delta=5), "^`delta` must be a fraction.*5 % is"),
     Kind("audit delta", "one", lambda: audit(delta=1), "^`delta` must be a fraction"),
@@ -51,7 +51,7 @@ LIMITS = [
     Kind("audit alpha", "finer than the draws",
          lambda: audit(alpha=0.001, method="efron", n_resamples=100), "^`alpha` must be at least"),
     Kind("audit n_resamples", "a billion", lambda: audit(n_resamples=MOST, method="efron"),
-         "^`n_resamples` must be a whole number >= 1 and <= 10,000,000, got"),
+         "^`n_resamples` must be a whole number of at least 1 and at most 10,000,000, got"),
     Kind("audit n_resamples", "an unbounded integer",
          lambda: audit(n_resamples=10**400, method="efron"), "^`n_resamples` must be"),
     Kind("audit budget", "single precision", lambda: statistic(budget=np.float32(0)), right=SWAPPED),
@@ -145,7 +145,7 @@ LOSS = [
     Kind("audit loss", "scores that are 0 or 1", lambda: statistic(loss="log"),
          right=2 / 8 * np.log(100)),
     Kind("audit loss", "labels where scores are wanted", lambda: given(loss="brier"),
-         "^the loss 'brier' needs class scores: pass `y_score`"),
+         "^the loss 'brier' needs probabilities: give `y_score`"),
     Kind("audit loss", "brier", lambda: statistic(loss="brier", model=scores),
          right=2 / 8 * (0.75**2 - 0.25**2)),
     Kind("audit loss", "log", lambda: statistic(loss="log", model=scores),
@@ -193,7 +193,7 @@ GROUPS = [
     Kind("audit", "no way to predictions", lambda: audit(model=None), "^exactly one of `model`"),
     Kind("audit", "two ways to predictions", lambda: audit(PEOPLE, y_pred="guess"),
          "^exactly one of `model`"),
-    Kind("audit", "no labels", lambda: audit(y=None), "^`y` must be given for the loss"),
+    Kind("audit", "no labels", lambda: audit(y=None), "^`favourable` must be given: the decision"),
 ]  # fmt: skip
 
 KINDS = [*NUMBERS, *WHOLE, *CHOICES, *SEEDS, *LIMITS, *LOSS, *GROUPS]

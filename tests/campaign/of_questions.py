@@ -35,12 +35,12 @@ LOGS = [
 ASKING = [
     Kind("asking", what, lambda o=options: asked(**o), says)
     for what, options, says in (
-        ("no draws", {"draws": 0}, "^`queries.draws` must be a whole number >= 1, got 0"),
-        ("endless draws", {"draws": 10**9}, "^`queries.draws` must be a whole number >= 1 and <= 10,000"),
+        ("no draws", {"draws": 0}, "^`queries.draws` must be a whole number of at least 1, got 0"),
+        ("endless draws", {"draws": 10**9}, "^`queries.draws` must be a whole number of at least 1 and at most 10,000"),
         ("draws that are true", {"draws": True}, "^`queries.draws` must be a whole number"),
         ("NaN draws", {"draws": np.nan}, "^`queries.draws` must be a whole number"),
         ("draws with a budget", {"draws": 2, "budget": 1.0}, "^`queries.draws` needs a `budget` of 0"),
-        ("fewer than no repeats", {"repeats": -1}, "^`queries.repeats` must be a whole number >= 0"),
+        ("fewer than no repeats", {"repeats": -1}, "^`queries.repeats` must be a whole number of at least 0"),
         ("sure of nothing", {"until_sure": True, "delta": None}, "^`delta` must be given with"),
         ("sure in words", {"until_sure": "yes"}, "^`queries.until_sure` must be True or False"),
         ("a budget alone", {"limit": 9}, "^`queries.limit` must be given with"),

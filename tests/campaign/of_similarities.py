@@ -162,7 +162,7 @@ ASKED = [
                       "zip": [f"z{at}" for at in range(20_000)]}),
         model=lambda x: (x["race"] == "a").astype(int), levels={"race": ["a", "b"]},
         similarity=MixedTabular(mismatch={"zip": 1})),
-        "^the column 'zip' has 20,000 levels at 40,000 points, more than", DataError),
+        "^the column 'zip' has 20,000 values in 40,000 different rows, more than", DataError),
     Kind("MixedTabular", "far apart", lambda: statistic(
         similarity=MixedTabular(scales={"age": 1e-90})), right=SWAPPED),
     Kind("MixedTabular", "close together", lambda: statistic(
@@ -228,7 +228,7 @@ FITS = [
     for what, data, says, error in (
         ("a number", (3, *more), "^`X` must be an eager data frame", InputError),
         ("an array", (np.zeros((4, 2)), *more), "^`X` must be an eager data frame", InputError),
-        ("an absent file", ("no.csv", *more), "^`X` must be an existing file", InputError),
+        ("an absent file", ("no.csv", *more), "^there is no .*file .* for `X`", InputError),
         ("no rows", (HISTORY[:0], *((more[0][:0],) if more else ())), "must have at least one row",
          DataError),
         ("NaN", (HISTORY.assign(pay=[NAN, *HISTORY["pay"][1:]]), *more),

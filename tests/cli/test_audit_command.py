@@ -23,6 +23,7 @@ CASES = pd.DataFrame({
     "people": [1, 2, 1, 1, 1, 1],
 })  # fmt: skip
 PROFILE = "race,sex,age"
+NO_DELTA = "Note: There is no --delta, so no result can end with an error code.\n"
 
 
 @pytest.fixture
@@ -198,7 +199,7 @@ def test_overwhelming_evidence_is_shown_as_such(folder, capsys):
 
 def test_sharing_without_a_file_is_told_of(cases, capsys, tmp_path):
     assert audit(cases, "--share") == 0
-    assert "`--share` is for files, and none was asked for" in capsys.readouterr().out
+    assert "`--share` is for files, and there is no --report or --json" in capsys.readouterr().out
     assert audit(cases, "--share", "--json", tmp_path / "a.json") == 0
     assert "`--share` is for files" not in capsys.readouterr().out
 
@@ -232,10 +233,10 @@ PREDICTED = ("audit", "people.csv", "--label", "good", "--sensitive", "race", "-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--fail-on", "rejected"], "Note: no --delta, so nothing can fail.\n"),
+        (["--fail-on", "rejected"], NO_DELTA),
         (["--fail-on", "rejected", "--delta", "0.5"], ""),
         (["--fail-on", "never"], ""),
-        (["--junit", "FOLDER/audit.xml"], "Note: no --delta, so nothing can fail.\n"),
+        (["--junit", "FOLDER/audit.xml"], NO_DELTA),
         (["--junit", "FOLDER/audit.xml", "--fail-on", "never"], ""),
         ([], ""),
     ],
@@ -244,12 +245,12 @@ def test_a_forgotten_delta_is_said_even_where_nothing_else_is(more, message, run
     more = [word.replace("FOLDER", str(tmp_path)) for word in more]
 
     assert run(*PREDICTED, "--quiet", *more) == (0, "", message)
-    assert "with --fail-on or --junit that a limit is missing" in run("audit", "--help").words
+    assert "with --fail-on or --junit that --delta is missing" in run("audit", "--help").words
 
 
 def test_the_help_starts_with_a_complete_command(run):
     words = run("audit", "--help").words
-    example = "fairtransport audit cases.csv --model model.skops --label outcome \\ --sensitive"
+    example = "fairtransport audit people.csv --model model.skops --label outcome \\ --sensitive"
 
     assert example in words
     assert words.index(example) < words.index("--prediction")

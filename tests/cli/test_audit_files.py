@@ -302,7 +302,7 @@ def test_an_error_removes_nothing_that_no_audit_wrote(run, tmp_path):
         (["--moves", "-"], "`--moves` must end in .csv or .parquet, got '-'"),
         (
             ["--model", "none.skops"],
-            "an existing file, the folder of an MLflow model or an address",
+            "there is no model file 'none.skops' for `--model`",
         ),
     ],
 )
@@ -315,4 +315,4 @@ def test_a_rule_is_told_of_what_was_given(run, given, message):
 
 
 def test_the_help_says_how_tests_are_told_apart(run):
-    assert "need a --title or --data-name each" in run("audit", "--help").words
+    assert "has the name of --title or --data-name" in run("audit", "--help").words

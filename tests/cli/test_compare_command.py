@@ -135,10 +135,10 @@ WRONG = {
         ("--model", "a=model.skops", "--model", "a=other.skops"),
         "`--model` must have different names, got 'a' twice",
     ),
-    "no file": (("--model", "a=none.skops", "--model", "b=model.skops"), "`--model` must be"),
+    "no file": (("--model", "a=none.skops", "--model", "b=model.skops"), "there is no model file"),
     "tolerance": (
         ("--model", "a=model.skops", "--model", "b=model.skops", "--tolerance", "-1"),
-        "`--tolerance` must be a finite number >= 0, got -1.0",
+        "`--tolerance` must be a number of at least 0, got -1.0",
     ),
     "over an input": (
         ("--model", "a=model.skops", "--model", "b=model.skops", "--json", "model.skops"),

@@ -439,7 +439,7 @@ def test_what_a_similarity_lacks_is_named_by_its_flag(run, tmp_path):
 
     assert (none.code, absent.code, short.code) == (2, 2, 2)
     assert "`--similarity-settings.fit` must be the file that the similarity" in none.err
-    assert "`--similarity-settings.fit` must be an existing file, got 'no.csv'" in absent.err
+    assert "there is no file 'no.csv' for `--similarity-settings.fit`" in absent.err
     assert "`--similarity-settings.group` must name the column" in short.err
 
 
@@ -462,5 +462,5 @@ def test_missing_data_of_a_file_are_told_with_where_they_were_looked_for(run, co
 
     assert done.code == 2
     said = " ".join(done.err.split())
-    assert "'data' in 'settings.toml' must be an existing file, got 'none.csv'" in said
+    assert "there is no file 'none.csv' for 'data' in 'settings.toml'" in said
     assert str(folder) in said.replace(" ", "")

@@ -54,7 +54,7 @@ def test_commands_and_their_exit_codes(line, code, words, run):
     ("line", "code", "message"),
     [
         (["audit", "broken.parquet", *TOLD], 1, "the file 'broken.parquet' could not be read"),
-        (["audit", "people.csv", *TOLD, "--alpha", "2"], 2, "`--alpha` must be a finite number"),
+        (["audit", "people.csv", *TOLD, "--alpha", "2"], 2, "`--alpha` must be a number above 0"),
         (["audit", "people.csv", *TOLD, "--alpha", "x"], 2, "`--alpha` must be a number"),
         (["audti"], 2, "'audti' is no command of `fairtransport`"),
     ],
@@ -148,7 +148,7 @@ def test_debug_shows_where_an_error_comes_from_anywhere_on_the_line(place, run):
 
     assert done.code == 2
     assert done.err.startswith("Traceback (most recent call last):")
-    assert done.err.endswith("Error: `--budget` must be a finite number >= 0, got -1.0\n")
+    assert done.err.endswith("Error: `--budget` must be a number of at least 0, got -1.0\n")
 
 
 def test_debug_after_a_lone_dash_dash_is_an_argument(run):
@@ -175,7 +175,7 @@ def test_a_defect_is_called_one(debug, run, monkeypatch):
     ("error", "code", "message"),
     [
         (KeyboardInterrupt(), 130, ""),
-        (MemoryError(), 1, "Error: there is not enough memory for this audit; sample rows"),
+        (MemoryError(), 1, "Error: there is not enough memory for this audit; audit a random"),
         (PermissionError(13, "Permission denied", "cases.csv"), 1,
          "Error: 'cases.csv' could not be read or written: Permission denied"),
         (OSError(28, "No space left on device"), 1,

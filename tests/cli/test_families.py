@@ -197,7 +197,8 @@ def test_a_forgotten_delta_is_said_of_the_audits_it_lacks_in(run, config, tmp_pa
     done = run("audit", "--config", config(text), "--fail-on", "rejected", "--quiet")
 
     assert done.out == ""
-    assert done.err == "Note: no delta in everybody, given, so nothing can fail there.\n"
+    said = "There is no delta in everybody, given, so these cannot end with an error code."
+    assert done.err == f"Note: {said}\n"
     assert run("audit", "--config", config(text), "--quiet").err == ""
     junit = run("audit", "--config", config(text), "--quiet", "--junit", tmp_path / "f.xml")
     assert junit.err == done.err
@@ -260,7 +261,7 @@ WRONG = [
     ("budget = 'lots'", "`budget` in 'family.toml' must be a number, got 'lots'"),
     ("where.age = 99", "audit 'y': `where['age']` must be values of that column"),
     ("where.town = 99", "audit 'y': `where` must name columns of the data"),
-    ("model = 'absent.skops'", "audit 'y': `--model` must be an existing file"),
+    ("model = 'absent.skops'", "audit 'y': there is no model file 'absent.skops' for `--model`"),
     ("model = 'absent.skops'\nlabel = 'bad'", "audit 'y': `--label` must name columns of the data"),
     ("model = 'absent.skops'\nwhere.town = 9", "audit 'y': `where` must name columns of the data"),
     ("positive = 'no'", "audit 'y': `--positive` must be one of the labels"),
@@ -332,14 +333,14 @@ def test_several_audits_ask_once_about_everybody(flag, value, run, config):
     done = run("audit", "--config", config(), *[word for word in (flag, value) if word])
 
     assert (done.code, done.out) == (2, "")
-    assert f"`{flag}` is for `audit` alone: a family asks once about everybody" in done.err
+    assert f"`{flag}` is for `audit` alone: a family queries each model once about" in done.err
 
 
 def test_several_audits_have_one_price(run, config):
     done = run("audit", "--config", config(), "--price-per-1000", "-3")
 
     assert (done.code, done.out) == (2, "")
-    assert "`--price-per-1000` must be a finite number >= 0" in done.err
+    assert "`--price-per-1000` must be a number of at least 0" in done.err
 
 
 def test_several_audits_are_judged_by_the_statistic(run, config):

@@ -25,7 +25,7 @@ def test_show_tells_whose_answers_there_are(log, capsys):
     assert main(["log", "show", str(log)]) == 0
     out = capsys.readouterr().out
     assert "DecisionTreeClassifier" in out
-    assert "20 questions about race, age, kind label" in " ".join(out.split())
+    assert "20 queries about race, age, kind label" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".sqlite"])
@@ -52,7 +52,7 @@ def test_export_writes_what_others_can_read(log, tmp_path, folder, ending, capsy
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (["show", "absent.sqlite"], "the query log 'absent.sqlite' must be an existing file"),
+        (["show", "absent.sqlite"], "there is no query log 'absent.sqlite'"),
         (["show", "people.csv"], "`FILE` must be the path of a file that ends in .sqlite"),
         (
             ["export", "a.sqlite", "b.xlsx"],
@@ -91,4 +91,4 @@ def test_ways_of_asking_are_flags(folder, capsys):
         capsys.readouterr().out.split()
     )
     assert main([*line, "--price-per-1000", "-3"]) == 2
-    assert "`--price-per-1000` must be a finite number >= 0" in capsys.readouterr().err
+    assert "`--price-per-1000` must be a number of at least 0" in capsys.readouterr().err

@@ -70,8 +70,8 @@ def test_from_a_pilot(pilot, capsys):
 
     out = flat(capsys.readouterr().out)
     assert plan.words in out
-    assert f"value {result.statistic:.4f} is itself an estimate, from 400 cases" in out
-    assert "points of its own sample alone" in out
+    assert f"value {result.statistic:.4f} is itself an estimate, from 400 people" in out
+    assert "people of its own sample alone" in out
 
 
 def test_a_reference_that_the_planned_audit_will_have_too(pilot, capsys, tmp_path):

@@ -71,7 +71,7 @@ def test_a_slice_is_what_a_filtered_table_is(people, where, bins):
         ("x", InputError, "`where` must map columns to values"),
         ({"site": "z"}, InputError, r"`where\['site'\]` must be values of that column"),
         ({"site": [["x"]]}, InputError, r"got \['x'\]"),
-        ({"good": 1, "age": 18, "site": "y", "race": "a"}, DataError, "leave at least one case"),
+        ({"good": 1, "age": 18, "site": "y", "race": "a"}, DataError, "leave at least one row"),
     ],
 )
 def test_a_slice_that_is_none_is_said(where, error, message):

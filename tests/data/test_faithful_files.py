@@ -60,7 +60,7 @@ BIG_LINES = "".join(f'{{"g": "{group}", "x": {10**20 + at % 2}}}\n'
         ("a.parquet", write_far_times, "'t' holds times before the year 1 or after 9999"),
         ("a.parquet", write_twice, "must have distinct column names"),
         ("a.parquet", lambda path: write_twice(path, ("age", "Age", "g")), "distinct column names"),
-        ("a.parquet", write_decimals, "'x' holds different numbers that become one as floats"),
+        ("a.parquet", write_decimals, "'x' has numbers with too many digits to be told apart"),
         ("a.csv", write_text('g,x\n"a,1\n' + "b,2\na,1\n" * 4), "a quote that is not closed"),
         ("a.csv", write_text('g,"x\na,1\nb,2\n'), "the header has a quote that is not closed"),
         ("a.csv", write_text('g,"x\n' + "a,1\nb,2\n" * 99), "header has a quote that is not"),

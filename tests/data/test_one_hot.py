@@ -242,7 +242,7 @@ def test_levels_of_a_feature_are_those_of_its_columns():
     space = build_space(dummies(), sensitive_features="race_White", twins=True,
                         levels={"race": ["White", "Black"]})  # fmt: skip
     assert set(space.alternatives) == {1, 2}
-    with pytest.raises(ft.InputError, match=r"`levels` must hold levels of 'race' .* got 'Green'"):
+    with pytest.raises(ft.InputError, match=r"`levels` must hold values of 'race' .* got 'Green'"):
         build_space(dummies(), sensitive_features="race_White", twins=True,
                     levels={"race": ["White", "Green"]})  # fmt: skip
 

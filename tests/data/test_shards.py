@@ -87,7 +87,7 @@ def test_a_late_decimal_in_another_file_counts_for_the_column(kind, tmp_path):
 
 
 BAD = {
-    "empty": ({}, "`X` must be .* a folder with files in it .*, got '.*cases'"),
+    "empty": ({}, "there is no data file in '.*cases': `X` must be a file, a folder"),
     "aside": ({"_SUCCESS": ""}, "`X` must be .* a folder with files in it"),
     "kinds": (
         {"a.csv": "g\n1\n", "b.tsv": "g\n1\n"},
@@ -118,7 +118,7 @@ BAD = {
     ),
     "partitions": (
         {"race=a/a.csv": "g\n1\n"},
-        "`X` must be Parquet files where folders tell a column, as race=… does, got .csv",
+        "`X` must be Parquet files where folders name a column, as race=… does, got .csv",
     ),
 }
 
@@ -136,7 +136,7 @@ def test_files_that_are_no_table_are_refused_in_one_sentence(case, tmp_path):
 
 
 def test_a_pattern_that_nothing_matches_is_told(tmp_path):
-    with raises(ft.InputError, "a pattern that some match, got '", "*.csv'"):
+    with raises(ft.InputError, "there is no data file in '", "*.csv': `X` must be"):
         build_space(tmp_path / "*.csv", sensitive_features="g")
 
 
@@ -199,7 +199,7 @@ def test_folders_that_tell_different_columns_are_refused(tmp_path):
     written(PEOPLE, tmp_path / "site=a" / "a.parquet")
     written(PEOPLE, tmp_path / "b.parquet")
     with pytest.raises(
-        ft.InputError, match=r"must tell the same columns, .* 'b.parquet' and 'site"
+        ft.InputError, match=r"must name the same columns, .* 'b.parquet' and 'site"
     ):
         build_space(tmp_path, sensitive_features="race")
 

@@ -93,5 +93,5 @@ def test_hidden_moves_are_nowhere_in_the_text():
 
 @pytest.mark.parametrize("share", [0, 1, 2.5, "5", True])
 def test_a_limit_that_hides_nothing_is_refused(share, tmp_path):
-    with pytest.raises(InputError, match="`share` must be a whole number >= 2, got"):
+    with pytest.raises(InputError, match="`share` must be a whole number of at least 2, got"):
         compas_audit().to_json(tmp_path / "audit.json", share=share)

@@ -161,7 +161,7 @@ def test_a_favourable_label_that_nobody_has_or_gets_has_rate_zero():
         ({"weights": [1, -1]}, "`weights` must be finite and >= 0, got -1"),
         ({"weights": [0, 0]}, "`weights` must not all be 0"),
         ({"privileged": "a"}, "`favourable` must be given together with `privileged`, got None"),
-        ({"favourable": 7, "privileged": "a"}, "`favourable` must be one of the labels [0, 1]"),
+        ({"favourable": 7, "privileged": "a"}, "`favourable` must be one of the labels 0, 1"),
         ({"favourable": 1, "privileged": "c"}, "`privileged` must be one of the groups"),
     ],
 )

@@ -52,7 +52,7 @@ def test_what_was_added_is_taken_in(tmp_path, follow, name):
 
     assert saved_state(tmp_path) == whole.state
     assert (codes[0], codes[-1]) == (0, 3)
-    assert f"{name}, 90 cases" in out
+    assert f"{name}, 90 people" in out
     assert "δ-fairness rejected at level 5 % at case" in out
     assert follow(name) == (3, out)
 
@@ -192,7 +192,7 @@ def test_other_settings_than_the_saved_ones_are_refused(tmp_path, follow):
         ("cases.jsonl", b"[1]\n", 1, "must be a JSON object, got '[1]'"),
         ("cases.jsonl", b"{\n", 1, "must be a JSON object, got '{'"),
         ("cases.xlsx", b"", 2, "`DATA` must be of type .csv"),
-        ("absent.csv", None, 2, "`DATA` must be an existing file"),
+        ("absent.csv", None, 2, "there is no file"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, follow, name, content, code, message):
@@ -215,7 +215,7 @@ def test_scores_bins_and_ranges_from_the_command_line(tmp_path, capsys):
                "--loss", "brier", "--delta", "0.5")  # fmt: skip
 
     assert code == 0
-    assert "cases.csv, 40 cases" in capsys.readouterr().out
+    assert "cases.csv, 40 people" in capsys.readouterr().out
     saved = json.loads((tmp_path / "s").read_text())
     assert saved["settings"]["bins"] == {"age": [30.0, 50.0]}
     assert len(saved["stream"]["counts"]) <= 12

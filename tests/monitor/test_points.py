@@ -34,15 +34,19 @@ def test_bins_tell_their_levels():
 
     assert state.statistic == 1
     assert monitor.queried == 3
-    with raises(ft.DataError, "`bins['age']` needs a numeric column, got 'old'"):
+    with raises(ft.DataError, "`bins['age']` needs a column of numbers, got 'old'"):
         monitor.update({"age": "old", "good": 0})
 
 
 def test_missing_values():
     gap = {"group": "a", "x": None, "good": 1, "guess": 1}
-    with pytest.raises(ft.DataError, match="'x' must not have missing values, got 1; missing="):
+    with pytest.raises(
+        ft.DataError, match=r"'x' must not have missing values, but 1 is .* missing="
+    ):
         told().update(gap)
-    with pytest.raises(ft.DataError, match=r"'good' must not have missing values, got 1$"):
+    with pytest.raises(
+        ft.DataError, match=r"'good' .* 1 is missing; fill them .* leave these people out$"
+    ):
         told(missing="level").update(gap | {"good": float("nan")})
     assert told(missing="level").update(gap).n == 1
 
@@ -72,7 +76,7 @@ def test_bad_records_are_refused_and_not_counted(points, error, message):
 
 def test_columns_are_settled_by_the_first_records():
     monitor = told(bins={"z": [1]})
-    with pytest.raises(ft.InputError, match="`bins` must name columns of the points, got 'z'"):
+    with pytest.raises(ft.InputError, match=r"`bins` must name audited columns .*, got 'z'"):
         monitor.update(with_guess(people(5)))
     with pytest.raises(ft.DataError, match="'x' must hold single values"):
         told().update(pd.DataFrame({"group": ["a"], "x": [[1]], "good": [1], "guess": [1]}))

@@ -62,7 +62,9 @@ def test_a_state_can_be_compared():
 
 def test_the_picture_shows_the_statistic_and_the_bounds_at_each_look():
     monitor = asking()
-    with pytest.raises(ft.InputError, match="a monitor can be drawn once it has taken in a record"):
+    with pytest.raises(
+        ft.InputError, match="a monitor has nothing to plot before its first record"
+    ):
         monitor.plot()
     state = monitor.update(people(200))
     chart = monitor.plot().to_dict()

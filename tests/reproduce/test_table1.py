@@ -176,7 +176,7 @@ def test_the_printed_table_fits_a_narrow_window_and_says_what_agrees(capsys):
 @pytest.mark.parametrize("name", ["splits", "jobs"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_numbers_of_splits_and_jobs_are_checked(name, value, tmp_path):
-    with pytest.raises(InputError, match=f"`{name}` must be a whole number >= 1"):
+    with pytest.raises(InputError, match=f"`{name}` must be a whole number of at least 1"):
         table1(**{"splits": 1, name: value}, cache=tmp_path)
 
 

@@ -95,9 +95,9 @@ def test_a_metric_that_the_search_lacks_is_named():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: delta_fair_refit(-0.1), "`delta` must be a finite number >= 0, got -0.1"),
+        (lambda: delta_fair_refit(-0.1), "`delta` must be a number of at least 0, got -0.1"),
         (lambda: faith_scorer(figure="psi", **WHO), "`figure` must be one of 'lower_bound'"),
-        (lambda: faith_scorer(alpha=2, **WHO), "`alpha` must be a finite number"),
+        (lambda: faith_scorer(alpha=2, **WHO), "`alpha` must be a number above 0"),
     ],
 )
 def test_wrong_arguments_are_named(make, message):

@@ -294,11 +294,11 @@ def test_it_clones_and_keeps_its_parameters():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"delta": -1}, "`delta` must be a finite number >= 0, got -1"),
-        ({"delta": None}, "`delta` must be a finite number >= 0, got None"),
+        ({"delta": -1}, "`delta` must be a number of at least 0, got -1"),
+        ({"delta": None}, "`delta` must be a number of at least 0, got None"),
         ({"rule": "fair"}, "`rule` must be one of 'not-rejected', 'certified', got 'fair'"),
-        ({"alpha": 0.7}, "`alpha` must be a finite number > 0 and < 0.5, got 0.7"),
-        ({"validation": 1.5}, "`validation` must be a finite number > 0 and < 1, got 1.5"),
+        ({"alpha": 0.7}, "`alpha` must be a number above 0 and below 0.5, got 0.7"),
+        ({"validation": 1.5}, "`validation` must be a number above 0 and below 1 (1.5 % is 0.015)"),
         ({"validation": None}, "`validation` must be a share or data, got None"),
         ({"validation": 0.9, "final": 0.9}, "`validation` must be a share with rows in it"),
         ({"validation": 0.5, "final": 0.5}, "must leave rows to train on"),
@@ -309,7 +309,7 @@ def test_it_clones_and_keeps_its_parameters():
         ({"audit_options": {"rng": 1}}, "`audit_options` may only have the keys"),
         ({"loss": "outcome"}, "`scoring` must be given for the loss 'outcome'"),
         ({"refit": "accuracy"}, "`refit` must be True or False, got 'accuracy'"),
-        ({"random_state": -1}, "`random_state` must be a finite number >= 0, got -1"),
+        ({"random_state": -1}, "`random_state` must be a number of at least 0, got -1"),
         ({"random_state": "x"}, "`random_state` must be a seed"),
     ],
 )

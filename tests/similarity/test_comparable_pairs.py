@@ -182,7 +182,7 @@ PAIRS, LABELS = judged(np.random.default_rng(7), 10, np.eye(2))
             ft.DataError,
             "pairs of equal people must be comparable, but 10 are judged not to be",
         ),
-        (lambda s: s.set_params(penalty=-1), ft.InputError, "`penalty` must be a finite number"),
+        (lambda s: s.set_params(penalty=-1), ft.InputError, "`penalty` must be a number of"),
         (lambda s: s.probability(PAIRS), ft.InputError, "must be fitted first"),
     ],
 )

@@ -120,7 +120,7 @@ def test_a_reference_limits_moves_within_a_tolerance():
         ({"exact": 3}, "`exact` must be distinct column names, got 3"),
         ({"exact": ["sex", "sex"]}, "`exact` must be distinct column names"),
         ({"tolerance": ["age"]}, "`tolerance` must map columns to numbers, got ['age']"),
-        ({"tolerance": {"age": -1}}, "`tolerance['age']` must be a finite number >= 0, got -1"),
+        ({"tolerance": {"age": -1}}, "`tolerance['age']` must be a number of at least 0, got -1"),
         ({"exact": ["age"], "tolerance": {"age": 1}}, "must not name columns of `exact`"),
     ],
 )
@@ -132,8 +132,8 @@ def test_settings_that_make_no_sense_are_refused(options, message):
 @pytest.mark.parametrize(
     ("options", "space", "message"),
     [
-        ({"exact": ["height"]}, {}, "`exact` must name columns of the profile .* got 'height'"),
-        ({"tolerance": {"height": 1}}, {}, "`tolerance` must name columns of the profile"),
+        ({"exact": ["height"]}, {}, "`exact` must name audited columns .* got 'height'"),
+        ({"tolerance": {"height": 1}}, {}, "`tolerance` must name audited columns"),
         ({"tolerance": {"job": 1}}, {}, "numeric column .* but 'job' is not numeric"),
         ({"tolerance": {"age": 1}}, {"bins": {"age": [25]}}, "'age' was cut into bins"),
     ],

@@ -174,7 +174,7 @@ def test_a_matrix_is_loaded_from_files(folder):
             {"fit": "people.csv", "hold_out": 0.3},
             "`fit` and `hold_out` must not be given together, got 'people.csv' and 0.3",
         ),
-        ("sensitive-subspace", {"hold_out": 2}, "`hold_out` must be .* > 0 and < 1, got 2"),
+        ("sensitive-subspace", {"hold_out": 2}, "`hold_out` must be .* 0 and below 1.*, got 2"),
         ("comparable-groups", {"fit": "people.csv"}, "`group` must name the column"),
         (
             "comparable-pairs",
@@ -185,7 +185,7 @@ def test_a_matrix_is_loaded_from_files(folder):
         (
             "sensitive-subspace",
             {"fit": "no.csv", "sensitive_features": ["race"]},
-            "`fit` must be an",
+            "there is no file .* for `fit`",
         ),
     ],
 )

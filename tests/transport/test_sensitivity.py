@@ -174,5 +174,5 @@ def test_a_large_embedding_has_a_bound_instead_of_a_search(monkeypatch):
 def test_an_error_of_everything_is_refused(eta):
     problem, f = random_problem(0, "dense")
 
-    with pytest.raises(ft.InputError, match="`eta` must be a finite number >= 0 and < 1"):
+    with pytest.raises(ft.InputError, match="`eta` must be a number of at least 0 and below 1"):
         metric_sensitivity(problem, f, eta=eta)

@@ -7,12 +7,14 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from copy import copy
+from difflib import get_close_matches
 from errno import EINVAL, ENAMETOOLONG
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtransport.errors import FairtransportError, param
+from fairtransport._core.validation import short_repr
+from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,6 +66,21 @@ def is_file(path: Path) -> bool:
 def is_folder(path: Path) -> bool:
     """Return whether a folder exists."""
     return _call_path_check(path.is_dir)
+
+
+def check_file(parameter: str, path: Path, what: str = "file") -> None:
+    """Check that a file exists; the error has the nearest name in its folder."""
+    if is_file(path):
+        return
+    names: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        # of files of one stem that of the same kind is meant
+        others = sorted(path.parent.iterdir(), key=lambda one: one.suffix == path.suffix)
+        names = {one.stem.casefold(): one.name for one in others}
+    near = get_close_matches(path.stem.casefold(), names, n=1)
+    hint = f"; did you mean {names[near[0]]!r}?" if near else ""
+    msg = f"there is no {what} {short_repr(str(path), 200)} for {param(parameter)}{hint}"
+    raise InputError(msg)
 
 
 def _call_path_check(question: Callable[[], bool]) -> bool:

@@ -109,8 +109,8 @@ def check_fits(amount: float, what: str) -> float:
     if limit is not None and required > limit:
         msg = (
             f"{what} need about {format_bytes(required, up=True)} of memory, and this machine has "
-            f"{format_bytes(limit)}; sample rows at random, restrict {param('levels')} or pass "
-            f"{param('bins')}"
+            f"{format_bytes(limit)}; audit a random sample of the rows, name fewer "
+            f"{param('levels')}, or cut numbers with {param('bins')}"
         )
         raise DataError(msg)
     return required

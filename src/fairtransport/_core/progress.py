@@ -104,7 +104,7 @@ def _format_progress(
         )
     rate = new_count / max(seconds, 1e-9)
     speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"  # noqa: PLR2004 - two digits
-    return f"answered {count:,} of {total:,} ({speed} per second{cost})"
+    return f"queried {count:,} of {total:,} ({speed} per second{cost})"
 
 
 def _track(

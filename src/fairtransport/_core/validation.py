@@ -28,6 +28,8 @@ Values: TypeAlias = "NDArray[np.generic]"
 
 MAX_CHOICES = 20
 """Maximum number of choices in an error message."""
+MAX_VALUES = 8
+"""Maximum number of values in an error message."""
 
 
 def shorten(text: str, width: int = 60) -> str:
@@ -44,6 +46,14 @@ def short_repr(value: object, width: int = 60) -> str:
     return shorten(text, width)
 
 
+def list_values(values: Collection[object]) -> str:
+    """Return the first of some values for an error message, as they are typed."""
+    words = [short_repr(value, 20) for value, _ in zip(values, range(MAX_VALUES), strict=False)]
+    if len(values) > MAX_VALUES:
+        words.append(f"{len(values) - MAX_VALUES} more")
+    return ", ".join(words) or "none"
+
+
 def describe_error(error: BaseException) -> str:
     """Return the type and text of an error of other code, shortened."""
     return shorten(f"{type(error).__name__}: {error_text(error) or 'no reason given'}", 200)
@@ -57,7 +67,10 @@ def error_sentence(error: BaseException) -> str | None:
         what = "the output" if error.filename is None else repr(os.fsdecode(error.filename))
         return f"{what} could not be read or written: {error.strerror or error}"
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this audit; sample rows at random or pass `bins`"
+        return (
+            "there is not enough memory for this audit; audit a random sample of the rows, or cut "
+            "numbers into bins"
+        )
     if not isinstance(error, Exception):  # such as a model's own sys.exit
         return (
             f"the program was ended from inside, before its work was done: {describe_error(error)}"
@@ -87,12 +100,16 @@ def check_number(
     if math.isfinite(result) and result >= at_least and above < result < below:
         return result
     limits = [
-        f"{sign} {limit:g}"
-        for sign, limit in ((">=", at_least), (">", above), ("<", below))
+        f"{words} {limit:g}"
+        for words, limit in (("of at least", at_least), ("above", above), ("below", below))
         if math.isfinite(limit)
     ]
-    rule = " ".join(["a finite number", " and ".join(limits)]).strip()
-    msg = f"{param(name)} must be {rule}, got {short_repr(value)}"
+    is_endless = isinstance(value, Real) and not math.isfinite(result)
+    kind = "a finite number" if is_endless or not limits else "a number"
+    percent = percent_as_fraction(value) if below <= 1 else None
+    example = f" ({percent})" if percent else ""
+    rule = f"{kind} {' and '.join(limits)}".strip()
+    msg = f"{param(name)} must be {rule}{example}, got {short_repr(value)}"
     raise InputError(msg)
 
 
@@ -155,8 +172,9 @@ def check_integer(
         if value >= at_least and (at_most is None or value <= at_most):
             return int(value)
         # mention the upper limit only if it is exceeded
-        limit = f" and <= {at_most:,}" if at_most and value > at_most else ""
-    msg = f"{param(name)} must be a whole number >= {at_least}{limit}, got {short_repr(value)}"
+        limit = f" and at most {at_most:,}" if at_most and value > at_most else ""
+    rule = f"a whole number of at least {at_least}{limit}"
+    msg = f"{param(name)} must be {rule}, got {short_repr(value)}"
     raise InputError(msg)
 
 

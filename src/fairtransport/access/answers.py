@@ -15,6 +15,7 @@ from fairtransport._core.validation import (
     error_text,
     is_among,
     is_real,
+    list_values,
     short_repr,
 )
 from fairtransport.access.black_box import (
@@ -202,8 +203,8 @@ def _order_columns(
     if is_numbered or is_score:
         return array
     msg = (
-        f"{who} must name the columns of its class scores as the classes, {short_repr(list(own))}, "
-        f"got {short_repr(names)}; return an array to go by position"
+        f"{who} must name the columns of its class probabilities as the classes, "
+        f"{list_values(own)}, got {list_values(names)}; return an array to go by position"
     )
     raise ModelError(msg)
 
@@ -314,14 +315,14 @@ def check_scores(
 ) -> FloatArray:  # fmt: skip
     """Return class scores, in the order of ``own``, in the order of ``classes``."""
     array = check_values(who, scores)
-    _check_usable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
+    _check_usable(who, array, (array >= 0) & (array <= 1), "probabilities in [0, 1]")
     if array.shape in {(size,), (size, 1)}:
         array = _two_columns(who, array.reshape(size), own, positive)
     if array.shape != (size, len(own)):
-        msg = f"{who} must give {size} rows of {len(own)} class scores, got shape {array.shape}"
+        msg = f"{who} must give {size} rows of {len(own)} probabilities, got shape {array.shape}"
         raise ModelError(msg)
     sums = array.sum(axis=1)
-    _check_usable(who, sums, np.abs(sums - 1) <= SUM_TOLERANCE, "class scores that sum to 1")
+    _check_usable(who, sums, np.abs(sums - 1) <= SUM_TOLERANCE, "class probabilities that sum to 1")
     # rounding errors would lift a bounded loss above its range
     array = array / sums[:, None]
     place = {label: column for column, label in enumerate(own)}
@@ -337,8 +338,9 @@ def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Va
     """Return a single score per row as two columns, in the model's own order."""
     if len(own) != 2 or positive not in own:  # noqa: PLR2004
         msg = (
-            f"{who} gave one score per row, which needs two classes and {param('pos_label')} among "
-            f"them; classes: {short_repr(list(own))}, {param('pos_label')}: {short_repr(positive)}"
+            f"{who} gave one probability per row, which needs two classes and "
+            f"{param('pos_label')} among them; classes: {list_values(own)}, {param('pos_label')}: "
+            f"{short_repr(positive)}"
         )
         raise ModelError(msg)
     at_end = np.column_stack([1 - score, score])
@@ -370,7 +372,7 @@ def _advise_on_columns(
             f". Pass a function for {param('model')} that returns one column, as in lambda x: "
             f"{call}[:, 1]"
         )
-    advice = f". Class scores take {SCORE_LOSSES}; for labels, pass"
+    advice = f". Class probabilities take {SCORE_LOSSES}; for labels, pass"
     owner = next((getattr(one.function, "__self__", None) for one in layers(box)
                   if isinstance(one, Function)), None)  # fmt: skip
     if hasattr(owner, "predict"):
@@ -385,8 +387,8 @@ def _advise_on_columns(
     else:
         label = f"np.asarray(model.classes_)[{position}]"
     return (
-        f"{advice} a function for {param('model')} that returns the label of the largest score, in "
-        f"the order of the columns, as in lambda x: {label}"
+        f"{advice} a function for {param('model')} that returns the label of the largest "
+        f"probability, in the order of the columns, as in lambda x: {label}"
     )
 
 
@@ -439,7 +441,7 @@ def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
     if labels and not set(labels) & set(own):
         call = "model.predict(x)" if access.box is None else call_in_advice(access.box)
         advice = advise_on_continuous(labels) or advise_on_label(own[-1], labels, call)
-        raise _disjoint_error(labels, f"the model answers {short_repr(own)}", advice)
+        raise _disjoint_error(labels, f"the model answers {list_values(own)}", advice)
     return list(sort_levels([*labels, *own]).tolist())
 
 
@@ -451,7 +453,7 @@ def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[
     # a stream's labels may not all be known yet
     if labels and classes and not is_among(pos_label, classes):
         msg = (
-            f"{param('pos_label')} must be one of the labels {short_repr(list(classes))}, got "
+            f"{param('pos_label')} must be one of the labels {list_values(classes)}, got "
             f"{short_repr(pos_label)}"
         )
         raise InputError(msg)
@@ -470,7 +472,7 @@ def check_no_fractions(who: str, predictions: Values, labels: Sequence[Value]) -
     odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, np.asarray(labels))
     if odd.any():
         score = float(predictions[odd][0])
-        msg = f"{who} must hold labels, as {short_repr(list(labels))}, got {score:g}"
+        msg = f"{who} must hold labels, as {list_values(labels)}, got {score:g}"
         if 0 <= score <= 1:
             msg += f". Pass probabilities as {param('y_score')} with {SCORE_LOSSES}, or cut them"
         raise DataError(msg)
@@ -481,17 +483,21 @@ def check_overlap(labels: Sequence[Value], predictions: Values) -> None:
     predicted = sort_levels(predictions.tolist()).tolist()
     if not set(predicted) & set(labels):
         raise _disjoint_error(
-            labels, f"predictions are {short_repr(predicted)}", advise_on_continuous(labels)
+            labels, f"the predictions are {list_values(predicted)}", advise_on_continuous(labels)
         )
 
 
 def _disjoint_error(labels: Sequence[Value], predictions: str, advice: str) -> DataError:
     """Return the error if no true label is ever predicted."""
     msg = (
-        "true labels and predictions have nothing in common: "
-        f"{param('y')} has {short_repr(list(labels))}, {predictions}"
+        "true labels and predictions must have the same values, but "
+        f"{param('y')} has {list_values(labels)}, and {predictions}"
     )
-    return DataError(msg + (advice or "; write both in the same words or numbers"))
+    way_out = (
+        f"; write both in the same words or numbers, or leave {param('y')} out and give "
+        f"{param('favourable')}, to audit the decisions alone"
+    )
+    return DataError(msg + (advice or way_out))
 
 
 def advise_on_continuous(labels: Sequence[Value]) -> str:
@@ -540,7 +546,7 @@ def check_label_types(labels: Iterable[Value], predicted: Iterable[Value], who: 
             raise DataError(msg)
         if is_whole and isinstance(prediction, float) and prediction != int(prediction):
             msg = (
-                f"{who} must give labels such as {short_repr(first)}, not scores, got "
+                f"{who} must give labels such as {short_repr(first)}, not probabilities, got "
                 f"{prediction:g}"
             )
             raise ModelError(msg)

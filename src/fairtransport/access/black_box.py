@@ -317,11 +317,11 @@ class Estimator(BlackBox):
             )
         else:
             advice = (
-                f"pass {SCORE_LOSSES} for class scores, or a function for {param('model')} that "
-                f"cuts the scores, as in lambda x: ({self.call('predict_proba')}[:, 1] > {CUT})"
+                f"pass {SCORE_LOSSES} for probabilities, or a function for {param('model')} that "
+                f"cuts them, as in lambda x: ({self.call('predict_proba')}[:, 1] > {CUT})"
                 ".astype(int)"
             )
-        msg = f"{model_phrase(self)} has no {param(method)}, which a loss on {kind}s needs: "
+        msg = f"{model_phrase(self)} has no {param(method)}, which this loss needs: "
         raise ModelError(msg + advice)
 
     def call(self, method: str) -> str:
@@ -738,13 +738,13 @@ def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) ->
         return _access_model(model, loss)
     if loss.needs == "label" and parameter == "y_score":
         msg = (
-            f"the loss {loss.name!r} needs labels: pass {SCORE_LOSSES}, or cut the scores and pass "
-            f"them as {param('y_pred')}"
+            f"the loss {loss.name!r} needs labels: give {SCORE_LOSSES}, or cut the probabilities "
+            f"into labels and give them as {param('y_pred')}"
         )
         raise InputError(msg)
     if loss.needs == "score" and parameter == "y_pred":
         msg = (
-            f"the loss {loss.name!r} needs class scores: pass {param('y_score')} instead of "
+            f"the loss {loss.name!r} needs probabilities: give {param('y_score')} instead of "
             f"{param('y_pred')}"
         )
         raise InputError(msg)

@@ -249,7 +249,7 @@ def connect(
     limits = Limits(batch_size, at_a_time, timeout, retries, max_answer)
     client = Client(address, limits, as_token(token_variable, address))
     if address.path.endswith(CHAT):
-        msg = f"{param('url')} must be that of a model of tables; for a language model use `prompt`"
+        msg = f"{param('url')} must be of a model of tables; for a language model use `prompt`"
         raise InputError(msg)
     protocol_name = None if protocol is None else check_choice("protocol", protocol, PROTOCOLS)
     protocol_name = protocol_name or _recognise_protocol(client, model)

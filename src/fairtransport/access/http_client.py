@@ -140,8 +140,12 @@ class Client:
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
             tries = self.limits.retries + 1
-            reply = self.token.hidden(describe_error(reason))
-            msg = f"{self} did not answer in {tries} {'try' if tries == 1 else 'tries'}: {reply}"
+            reply = f": {self.token.hidden(describe_error(reason))}"
+            # the system's own words, such as "Connection refused"
+            words = getattr(reason.__cause__, "strerror", None)
+            if words:
+                reply = f" ({words}); check the URL, and that the server is running"
+            msg = f"{self} did not answer in {tries} {'try' if tries == 1 else 'tries'}{reply}"
             raise ModelError(msg) from None  # the chain would show what was sent
 
     def _content(self, response: BaseHTTPResponse) -> bytes:
@@ -169,7 +173,7 @@ class Client:
         """Yield the content of a response within the limit of its size."""
         # a few packed bytes can unpack to any size, past `max_answer`
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            msg = f"{self} must not compress its answers, which it was not asked to"
+            msg = f"{self} must not compress its answers: the request does not allow it"
             raise ModelError(msg)
         remaining = self.limits.max_answer
         while piece := response.read1(PIECE):
@@ -192,8 +196,7 @@ class Client:
             where = f"{place.scheme}://{place.hostname}" if place.hostname else "another path"
             msg = (
                 f"{self} redirects to {shorten(self.token.hidden(where))}, which is not followed; "
-                "give "
-                "the address that answers"
+                "give the URL that answers"
             )
             raise ModelError(msg)
 
@@ -363,14 +366,14 @@ def as_address(url: object) -> Address:
         )
         raise InputError(msg)
     if parts.scheme not in PORTS or not parts.hostname or not _is_plain(str(url)):
-        got = short_repr(url if "@" not in str(url) else "an address with credentials")
-        msg = f"{param('url')} must be an address like 'https://host/path', got {got}"
+        got = short_repr(url if "@" not in str(url) else "a URL with credentials")
+        msg = f"{param('url')} must be a URL like 'https://host/path', got {got}"
         raise InputError(msg)
     secret = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
     if not set(secret) <= PUBLIC or (parts.query and not secret) or parts.fragment:
         msg = (
             f"{param('url')} must have no parameters but {', '.join(PUBLIC)}, as they could be "
-            f"secrets; got an address of {parts.hostname!r} with others"
+            f"secrets; got a URL of {parts.hostname!r} with others"
         )
         raise InputError(msg)
     path = quote(parts.path, safe="/%:@!$&'()*+,;=~-._").rstrip("/")
@@ -419,7 +422,7 @@ def as_token(variable: str | None, address: Address) -> Token:
         # a short one would also occur in answers, and be removed from them
         msg = (
             f"the token in {token.variable} must be {MIN_TOKEN_LENGTH} or more printable ASCII "
-            "signs"
+            "characters"
         )
         raise InputError(msg)
     if token.value and not address.is_safe:

@@ -179,8 +179,7 @@ def _model(
     got = ", ".join(map(str, description.flavours)) or "none"
     msg = (
         f"{param('path')} must be a folder with a scikit-learn or ONNX flavour, got "
-        f"{short_repr(got)}; serve the model with `mlflow models serve` and give the address "
-        "instead"
+        f"{short_repr(got)}; serve the model with `mlflow models serve` and give the URL instead"
     )
     raise InputError(msg)
 

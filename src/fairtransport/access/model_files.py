@@ -10,7 +10,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zipfile import ZipFile
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 
@@ -40,17 +40,15 @@ class Permissions:
     max_unpacked: int | None = None
 
 
-def existing_file(path: str, alternatives: str = "") -> Path:
-    """Return the path of an existing file; ``alternatives`` are what else a path could name."""
-    if not files.is_file(Path(path)):
-        msg = f"{param('path')} must be an existing file{alternatives}, got {short_repr(path)}"
-        raise InputError(msg)
+def existing_file(path: str, what: str = "file") -> Path:
+    """Return the path of an existing file."""
+    files.check_file("path", Path(path), what)
     return Path(path)
 
 
 def existing_model(path: str) -> Path:
     """Return the path of an existing file with a model."""
-    return existing_file(path, ", the folder of an MLflow model or an address (http:, https:)")
+    return existing_file(path, "model file")
 
 
 @contextmanager
@@ -64,7 +62,7 @@ def reading(file: Path) -> Iterator[None]:
     except (ModelError, KeyboardInterrupt):
         raise
     except BaseException as error:  # a pickle can raise even SystemExit
-        msg = f"{file.name!r} could not be read as a model: {describe_error(error)}"
+        msg = f"{file.name!r} could not be read as a model ({describe_error(error)})"
         raise ModelError(msg) from error
 
 
@@ -167,9 +165,8 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
     file = existing_model(path)
     if not allowed.allow_pickle:
         msg = (
-            f"{param('allow_pickle')} must be set to read {file.name!r}: a pickle runs any code "
-            "that its author put in, so allow it only for files you trust, or save the model with "
-            "skops"
+            f"{file.name!r} was not read: it is a pickle, which runs any code that its author put "
+            f"in. Set {param('allow_pickle')} if you trust the author, or save the model with skops"
         )
         raise InputError(msg)
     import joblib
@@ -182,7 +179,10 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
 def _as_model(model: object, file: Path) -> FileModel:
     """Return the content of a file as a black box, if it can predict."""
     if isinstance(model, type) or not hasattr(model, "predict"):
-        msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
+        msg = (
+            f"{file.name!r} must hold a model with `predict`, got {_kind(model)}; save the model "
+            "itself"
+        )
         raise ModelError(msg)
     return FileModel(model, sha256=hash_of(file))
 
@@ -206,6 +206,12 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
     if allowed.max_unpacked is not None:
         limit = check_integer("max_unpacked", allowed.max_unpacked)
     with reading(file):
+        if not is_zipfile(BytesIO(data)):
+            msg = (
+                f"{file.name!r} is no skops file, or is damaged; save the model with "
+                f"skops.io.dump(model, {file.name!r})"
+            )
+            raise ModelError(msg)
         with ZipFile(BytesIO(data)) as archive:
             count = len(archive.infolist())
             schema_size = archive.getinfo("schema.json").file_size
@@ -225,7 +231,7 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
     unknown = sorted(set(types).difference(REVIEWED, allowed.trusted))
     if unknown:
         msg = (
-            f"{file.name!r} holds types that nobody has vouched for: {', '.join(unknown)}; name "
+            f"{file.name!r} holds types that are not known to be safe: {', '.join(unknown)}; name "
             f"them in {param('trusted')} if you know what they do"
         )
         raise ModelError(msg)

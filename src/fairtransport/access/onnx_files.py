@@ -21,7 +21,7 @@ from fairtransport._core.files import (
     describe_unpacked_limit,
     max_unpacked_bytes,
 )
-from fairtransport._core.validation import check_integer, short_repr
+from fairtransport._core.validation import check_integer, list_values
 from fairtransport.access.black_box import BlackBox
 from fairtransport.access.model_files import (
     Permissions,
@@ -148,7 +148,7 @@ class OnnxModel(BlackBox):
             dtype = _type(inputs[0])
             width = inputs[0].shape[1]
             if isinstance(width, int) and width != len(names):
-                msg = f"{who} takes {width} columns, got {len(names)}: {short_repr(names)}"
+                msg = f"{who} takes {width} columns, got {len(names)}: {list_values(names)}"
                 raise ModelError(msg)
             table = [cast(plain_column(points, name), dtype, who, name) for name in names]
             return {inputs[0].name: np.column_stack(table)}
@@ -180,7 +180,7 @@ class OnnxModel(BlackBox):
         """Return scores in the order of classes from one map of scores per point."""
         classes = list(self.classes or sorted(maps[0]))
         if any(set(scores) != set(classes) for scores in maps):
-            msg = f"the model {self.name} must give a score to each of {short_repr(classes)}"
+            msg = f"the model {self.name} must give a probability to each of {list_values(classes)}"
             raise ModelError(msg)
         return np.array([[scores[label] for label in classes] for scores in maps])
 

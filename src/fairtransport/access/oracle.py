@@ -21,6 +21,7 @@ from fairtransport._core.validation import (
     Values,
     check_integer,
     is_among,
+    list_values,
     short_repr,
 )
 from fairtransport.access.answers import (
@@ -184,7 +185,7 @@ class Oracle:
         labels = sort_levels(predictions.tolist()).tolist() if own is None else own
         if not is_among(self.pos_label, labels):
             msg = (
-                f"{param('pos_label')} must be a prediction ({short_repr(labels)}), got "
+                f"{param('pos_label')} must be a prediction ({list_values(labels)}), got "
                 f"{short_repr(self.pos_label)}"
             )
             raise InputError(msg)
@@ -506,8 +507,9 @@ def _from_log(
     missing = [index for index, key in enumerate(keys) if key not in answers]
     if missing and is_recorded(box):
         msg = (
-            f"{log.name} has no answer of this kind to {len(missing)} of {len(keys)} questions, "
-            f"such as {short_repr(questions[missing[0]])}, and the model is not here to be asked"
+            f"{log.name} has no answer of this kind to {len(missing)} of {len(keys)} queries, "
+            f"such as {short_repr(questions[missing[0]])}; give the model itself as "
+            f"{param('model')}"
         )
         raise ModelError(msg)
     with _report_progress(log, answers, len(keys)):
@@ -548,7 +550,7 @@ def check_not_random(name: str, box: BlackBox | None) -> None:
     if box is not None and box.answers_at_random:
         msg = (
             f"{param(name)} must not answer at random, and a model says that it does; `audit` "
-            "takes it"
+            "takes such a model"
         )
         raise InputError(msg)
 

@@ -88,8 +88,7 @@ class Answers:
             if _bare(token) and len(labels) > 1:
                 msg = (
                     f"{who} gave the first token {short_repr(token)}, with which several answers "
-                    "begin: "
-                    "choose `answers` that differ in their first letters"
+                    "begin: choose `answers` that differ in their first letters"
                 )
                 raise ModelError(msg)
             if _bare(token) and labels:
@@ -167,6 +166,6 @@ def _first_tokens(document: object, who: str) -> Sequence[tuple[str, float]]:
         chances = []
     total = math.fsum(chance for _, chance in chances)
     if not chances or not total <= 1 + 1e-3:
-        msg = f"{who} must tell the log-probabilities of first tokens, got {short_repr(logprobs)}"
+        msg = f"{who} must return the log-probabilities of first tokens, got {short_repr(logprobs)}"
         raise ModelError(msg)
     return chances

@@ -10,7 +10,7 @@ from hashlib import sha256
 from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairtransport._core.validation import is_among, short_repr
+from fairtransport._core.validation import is_among, list_values, short_repr
 from fairtransport.access.black_box import plain_items
 from fairtransport.access.model_files import plain_column
 from fairtransport.errors import InputError, ModelError, param
@@ -109,7 +109,7 @@ class Template:
         for key in () if words is None else (value, str(value), str(value).lower()):
             if words is not None and key in words:
                 return words[key]
-        msg = f"{param('wording')} must say how {place!r} is worded where it is {short_repr(value)}"
+        msg = f"{param('wording')} must have words for the value {short_repr(value)} of {place!r}"
         raise ModelError(msg)
 
 
@@ -205,23 +205,20 @@ def as_template(text: object, wording: object, stand_ins: object) -> Template:
     for place in template.wording:
         if place not in template.places:
             msg = (
-                f"{param('wording')} must be about {short_repr(list(template.places))}, got "
+                f"{param('wording')} must be about {list_values(template.places)}, got "
                 f"{short_repr(place)}"
             )
             raise InputError(msg)
     if template.stand_ins is not None and template.stand_ins.name not in template.places:
         got = template.stand_ins.name
-        msg = (
-            f"{param('stand_ins')} must end in a column of the template's, got {got!r}, which is "
-            "not there"
-        )
+        msg = f"{param('stand_ins')} must end in a column that the template names, got {got!r}"
         raise InputError(msg)
     return template
 
 
 def _as_wording(value: object) -> dict[str, dict[Value, str]]:
     """Return the words of levels by place, checked."""
-    rule = f"{param('wording')} must map columns to the words of their levels"
+    rule = f"{param('wording')} must map columns to words for their values"
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -260,8 +257,8 @@ def _as_stand_ins(value: object) -> StandIns | None:
     sizes = sorted({len(group) for group in names.values()})
     if len(sizes) > 1:
         msg = (
-            f"{param('stand_ins')} must have as many names for each group, so that twins get names "
-            f"of the same place, got {sizes[0]} to {sizes[-1]}"
+            f"{param('stand_ins')} must have as many names for each group, so that a person's "
+            f"copies get names from the same row, got {sizes[0]} to {sizes[-1]}"
         )
         raise InputError(msg)
     return StandIns(str(name), tuple(map(str, keys)), names)

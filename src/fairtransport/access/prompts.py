@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fairtransport._core.files import is_file
+from fairtransport._core.files import check_file
 from fairtransport._core.notes import Count, Figure, Note
-from fairtransport._core.validation import check_integer, check_number, short_repr
+from fairtransport._core.validation import check_integer, check_number, list_values, short_repr
 from fairtransport.access.endpoints import Endpoint
 from fairtransport.access.http_client import Client, Limits, RefusedError, as_address, as_token
 from fairtransport.access.model_files import bytes_of, existing_file, reading
@@ -303,7 +303,7 @@ def _only_model(client: Client, base: str) -> str:
         str(entry["id"]) for entry in entries or () if isinstance(entry, dict) and "id" in entry
     ]
     if len(names) != 1:
-        got = short_repr(names) if names else "none that it tells of"
+        got = list_values(names) if names else "no list of them"
         msg = f"{param('model')} must name one of the models of {client.address}, which has {got}"
         raise InputError(msg)
     return names[0]
@@ -336,7 +336,7 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
             raise InputError(msg)
     for key in REQUIRED_KEYS:
         if key not in settings:
-            msg = f"{file.name!r} must have the key {key!r}, got {short_repr(list(settings))}"
+            msg = f"{file.name!r} must have the key {key!r}, got {list_values(settings)}"
             raise InputError(msg)
     if "stand_ins" in settings:
         settings["stand_ins"] = _table(file, str(settings["stand_ins"]))
@@ -349,11 +349,6 @@ def _table(prompt_file: Path, name: str) -> pd.DataFrame:
     import pandas as pd
 
     file = prompt_file.parent / name
-    if not is_file(file):
-        msg = (
-            f"{param('stand_ins')} of {prompt_file.name!r} must be an existing file, got "
-            f"{short_repr(name)}"
-        )
-        raise InputError(msg)
+    check_file("stand_ins", file)
     with reading(file):
         return pd.read_csv(file, keep_default_na=False)

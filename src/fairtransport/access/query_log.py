@@ -139,7 +139,7 @@ class QueryLog:
         ``MAX_LOCK_SECONDS``.
         """
         if read_only and not self.path.is_file():
-            msg = f"{self.name} must be an existing file"
+            msg = f"there is no query log {str(self.path)!r}"
             raise InputError(msg)
         connection = self._open_file(read_only=read_only)
         try:
@@ -168,7 +168,7 @@ class QueryLog:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
-            msg = f"{self.name} is an SQLite file, but no query log of fairtransport"
+            msg = f"{self.name} is an SQLite file, but not a query log of fairtransport"
             raise InputError(msg)
         if version > SCHEMA:
             msg = (
@@ -185,13 +185,13 @@ class QueryLog:
         except sqlite3.Error as error:
             words = str(error)
             if "not a database" in words or "malformed" in words or "no such table" in words:
-                msg = f"{self.name} is damaged or no query log: {words}"
+                msg = f"{self.name} is damaged or not a query log ({words})"
             elif "readonly" in words or "unable to open" in words or "read-only" in words:
-                msg = f"{self.name} could not be opened for writing: {words}"
+                msg = f"{self.name} could not be opened for writing ({words})"
             elif "locked" in words:
-                msg = f"{self.name} is held by another process: {words}"
+                msg = f"{self.name} is in use by another process ({words}); try again later"
             else:
-                msg = f"{self.name} could not be used: {words}"
+                msg = f"{self.name} could not be used ({words})"
             raise InputError(msg) from error
 
 
@@ -273,7 +273,7 @@ class Store:
         rows = self.connection.execute(statement, (system.key, *values))
         for question, draw, answer, digest in rows:
             if digest != _digest(system.key, question, draw, answer):
-                msg = f"{self.log.name} was changed: an answer to {question} is not what came"
+                msg = f"{self.log.name} was changed: an answer to {question} is not the model's"
                 raise ModelError(msg)
             yield (question, draw), json.loads(answer)
 
@@ -439,10 +439,12 @@ class Recorded(BlackBox):
         --------
         >>> box.answer(people[:1], "label")
         Traceback (most recent call last):
-        fairtransport.errors.ModelError: the query log 'answers.sqlite' has no label for 1 points,
-        and the model is not here
+        fairtransport.errors.ModelError: the query log 'answers.sqlite' has no label for 1 rows,
+        and there is no model to query
         """
-        msg = f"{self.log.name} has no {kind} for {len(points)} points, and the model is not here"
+        msg = (
+            f"{self.log.name} has no {kind} for {len(points)} rows, and there is no model to query"
+        )
         raise ModelError(msg)
 
 
@@ -490,8 +492,7 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
     if (other := find_log(box)) is not None:
         msg = (
             f"{param('queries.log')} must be given once, and the model's answers are in "
-            f"{other.name} "
-            "already"
+            f"{other.name} already"
         )
         raise InputError(msg)
     return Logged(box, find_identity(box), as_query_log("queries.log", query_log))
@@ -503,9 +504,8 @@ def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
         return model
     if model is None:
         msg = (
-            f"{param('queries.log')} must be given with a {param('model')}, as nobody is asked "
-            "about "
-            "predictions"
+            f"{param('queries.log')} must be given with a {param('model')}: predictions need no "
+            "queries"
         )
         raise InputError(msg)
     return logged(model, query_log)
@@ -559,8 +559,7 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
     name = identities[0] if identity is None and len(identities) == 1 else identity
     if name not in identities:
         words = (
-            ", ".join(short_repr(item) for item in identities[:MAX_SYSTEMS_LISTED])
-            or "no system at all"
+            ", ".join(short_repr(item) for item in identities[:MAX_SYSTEMS_LISTED]) or "no model"
         )
         if identity is not None:
             msg = (
@@ -569,7 +568,7 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
             )
         else:
             msg = (
-                f"{param('path')} must be a query log with the answers of one system, and "
+                f"{param('path')} must be a query log with the answers of one model, and "
                 f"{log.name} has those of {words}; `fairtransport log export` makes a log of one"
             )
         raise InputError(msg)

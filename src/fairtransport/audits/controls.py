@@ -157,12 +157,15 @@ def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) 
         return
     units = space.units
     rules = (
-        (access.box is not None, f"a {param('model')} to ask, got predictions"),
+        (access.box is not None, f"a {param('model')} to query, got predictions"),
         (
             not is_random(settings, access),
-            "a model that does not answer at random: one answer per question",
+            "a model that does not answer at random: one answer per query",
         ),
-        (space.has_twins, "people who are compared with their twins, got counterparts"),
+        (
+            space.has_twins,
+            "people who are compared with themselves with other sensitive values, got counterparts",
+        ),
         (
             units is None or units.is_adaptive,
             (

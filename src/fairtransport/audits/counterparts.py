@@ -112,7 +112,7 @@ def check_counterparts(settings: AuditSettings, access: Access) -> None:
         (settings.sample_weight is not None, "sample_weight", "be left out", "it"),
         (settings.queries.until_sure, "queries.until_sure", "be left out", "it"),
         (settings.queries.draws > 1, "queries.draws", "be 1", f"{settings.queries.draws}"),
-        (access.answers_at_random is True, "model", "always answer alike", "one that does not"),
+        (access.answers_at_random is True, "model", "have fixed answers", "one that has not"),
         (settings.method != "finite-sample", "method", "be 'finite-sample'", settings.method),
     )
     level = similarity.model_.level if similarity.is_fitted else similarity.level

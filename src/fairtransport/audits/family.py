@@ -183,10 +183,7 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
 
     def __getitem__(self, name: str) -> AuditResult:
         if name not in self.results:
-            msg = (
-                f"{param('audits')} must hold the name, there are {', '.join(self.results)}; got "
-                f"{name!r}"
-            )
+            msg = f"{param('audits')} has no audit {name!r}; there are {', '.join(self.results)}"
             raise KeyError(msg)
         return self.results[name]
 
@@ -350,8 +347,8 @@ SHARED = ("X", "feature_names", "alpha", "counts", "clusters", "sample_weight")
 WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
 OF_ONE = {
-    "judge": "the verdicts of a family are all on the statistic",
-    "controls": "the verdicts of a family are all on the statistic",
+    "judge": "all verdicts of a family are about the statistic",
+    "controls": "all verdicts of a family are about the statistic",
 }
 """Settings that a family does not support, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
@@ -436,7 +433,7 @@ def _entry(
     )  # fmt: skip
     settings.queries.check_only(
         ("log", "repeats"),
-        "a family asks once about everybody, as its audits share the answers",
+        "a family queries each model once about everybody, as its audits share the answers",
     )
     people = {key: keywords.get(key) for key in PEOPLE if key != "X"}
     loss = settings.chosen_loss

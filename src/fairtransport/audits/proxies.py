@@ -115,7 +115,7 @@ def reopen_oracle(result: AuditResult, model: object) -> Oracle:
     if result.space.predictions:
         msg = (
             f"{param('model')} must be left out where the audit was of predictions, which cannot "
-            "be asked"
+            "be queried"
         )
         raise InputError(msg)
     access = choose_access(model, None, None, settings.chosen_loss)

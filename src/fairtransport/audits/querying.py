@@ -102,8 +102,8 @@ def _check_unit(unit: float | None, loss: Loss) -> None:
     name = param("queries.unit")
     if loss.binary:
         msg = (
-            f"{name} is for graded losses, got {unit:g} with the loss {loss.name!r}, which takes "
-            "two values"
+            f"{name} is for losses of more than two values, got {unit:g} with the loss "
+            f"{loss.name!r}"
         )
         raise InputError(msg)
     if loss.range is not None and unit > (width := loss.range[1] - loss.range[0]):
@@ -118,11 +118,11 @@ def missing_range_error(loss: Loss, *, has_other_methods: bool) -> InputError:
         "squared": ", such as 0 and 100 where no prediction can be off by more than 10",
         "outcome": ", such as 0 and 1 where predictions are shares",
     }
-    advice = [f"pass the smallest and the largest loss that can occur{examples.get(loss.name, '')}"]
+    advice = [f"give the smallest and the largest loss that can occur{examples.get(loss.name, '')}"]
     if not loss.uses_truth:
-        advice.append(f"for decisions pass {param('pos_label')}, the one whose rate is audited")
+        advice.append(f"for decisions give {param('pos_label')}, the one whose rate is audited")
     if has_other_methods:
-        advice.append(f"or pass {option('method', 'limit-law')}, whose bounds are asymptotic")
+        advice.append(f"or give {option('method', 'limit-law')}, whose bounds are approximations")
     msg = (
         f"{param('loss_range')} must be given for the loss {loss.name!r}, whose bounds need it, "
         f"got None: {'; '.join(advice)}"
@@ -143,7 +143,7 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access) ->
     twins = space.has_twins and settings.chosen_similarity.moves_only_to_twins
     got = short_repr(settings.chosen_similarity) if space.targets is None else f"{param('targets')}"
     rules = (
-        (access.box is not None, f"a {param('model')} to ask, got predictions"),
+        (access.box is not None, f"a {param('model')} to query, got predictions"),
         (not (random and settings.queries.until_sure), "a model that does not answer at random"),
         (
             not (random and fixed),
@@ -155,7 +155,7 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access) ->
         (
             twins and space.targets is None,
             (
-                "people who are compared with their like at other sensitive levels alone, as "
+                "people who are compared only with themselves with other sensitive values, as "
                 f"under IgnoreSensitive() without {param('targets')}, got {got}"
             ),
         ),
@@ -228,9 +228,8 @@ class UntilSure:
         if people_count == 0:
             min_questions = len(np.unique(self.question[self.members[self.blocks[self.people[0]]]]))
             msg = (
-                f"{param('queries.limit')} must be enough for one person and all twins "
-                f"({min_questions}), beside {self.repeats} questions that are asked again, got "
-                f"{settings.queries.limit}"
+                f"{param('queries.limit')} must be enough for the {min_questions} queries about "
+                f"one person, beside {self.repeats} repeated ones, got {settings.queries.limit}"
             )
             raise InputError(msg)
         law = StoppedLaw(

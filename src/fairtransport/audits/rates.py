@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from fairtransport.errors import InputError, param
+from fairtransport.errors import InputError, option, param
 from fairtransport.explain.alike import (
     DECISION,
     ERROR,
@@ -146,12 +146,21 @@ def check_units(result: AuditResult) -> None:
     if units is None or units.limit is not None or not is_bounded_by_rates(result):
         return
     designs = zip(DESIGN, result.settings.design, strict=True)
-    name = next(name for name, one in designs if one is not None and one.largest is None)
-    once = f", or every cluster counts once with {param('clusters.target')}" * units.has_clusters
-    msg = (
-        f"{param(f'{name}.largest')} must be declared where rates of given predictions are about "
-        f"people, got None: units are drawn in proportion to it{once}"
+    name, column = next(
+        (name, one.column) for name, one in designs if one is not None and one.largest is None
     )
+    if name == "clusters":
+        largest = option(name, f"{column},largest=12", f"ft.Clusters({column!r}, largest=12)")
+        clusters = f"ft.Clusters({column!r}, target='clusters')"
+        once = option(name, f"{column},target=clusters", clusters)
+        example = (
+            f"the most rows that any cluster can have, known before the data, as in {largest}; "
+            f"or count every cluster once: {once}"
+        )
+    else:
+        largest = option(name, f"{column},largest=8", f"ft.Weights({column!r}, largest=8)")
+        example = f"the largest weight that there can be, known before the data, as in {largest}"
+    msg = f"{param(name)} must have a `largest` with given predictions, got none: {example}"
     raise InputError(msg)
 
 

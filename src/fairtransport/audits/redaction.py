@@ -159,8 +159,8 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     if not record.once_about_everybody:
         if hidden:
             msg = (
-                f"{param('share')} must be left out where few people are alike in every column and "
-                f"the model was not asked about everybody once: {hidden} of {space.n} people are "
+                f"{param('share')} must be left out where few people are equal in all columns and "
+                f"the model was not queried once about everybody: {hidden} of {space.n} people are "
                 f"among fewer than {at_least}"
             )
             raise InputError(msg)
@@ -202,9 +202,9 @@ def _check_room(counts: IntArray, at_least: int) -> None:
     if room - people >= MAX_FULL_CELLS * (at_least - 1) - MAX_HIDDEN * at_least:
         return
     msg = (
-        f"{param('share')} must be larger, or left out: {people} people are in {len(counts)} cells "
-        f"of fewer than {at_least}, which hold {room} at most, so that the document could tell how "
-        "many are in each"
+        f"{param('share')} must be larger, or left out: {people} people are in {len(counts)} "
+        f"groups of fewer than {at_least}, which hold {room} at most, so that a reader could work "
+        "out how many are in each"
     )
     raise InputError(msg)
 

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 PLOTS = ("flows", "law", "budget", "methods")
 OF_THE_STATISTIC = (
     "The plan is for bounds of the statistic; those of rates, which an audit of given predictions "
-    "has, need more cases."
+    "has, need more people."
 )
 
 
@@ -554,12 +554,12 @@ class AuditResult(Reportable):
         ('reject', True)
         """
         if not self.query_record.once_about_everybody:
-            msg = f"{param('pilot')} must be an audit that asked once about everybody, got another"
+            msg = f"{param('pilot')} must be an audit with one answer for each person, got another"
             raise InputError(msg)
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 f"{param('pilot')} must be an audit whose verdict is about the statistic, got one "
-                "of answers that differ inside profiles, which is about rates"
+                "of predictions that differ between equal people, which is about rates"
             )
             raise InputError(msg)
         if self.space.units is not None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from fairtransport._core.parallel import check_fits, format_bytes
 from fairtransport._core.progress import print_notice
-from fairtransport._core.validation import check_allowed, is_among, short_repr
-from fairtransport.access.answers import advise_on_continuous
+from fairtransport._core.validation import check_allowed, is_among, list_values, short_repr
+from fairtransport.access.answers import advise_on_continuous, check_overlap, labels_in
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.query_log import with_log
@@ -155,21 +155,21 @@ def audit(
     Parameters
     ----------
     X
-        The audit data, one case per row. Any data frame that narwhals knows (pandas, polars,
+        The audit data, one person per row. Any data frame that narwhals knows (pandas, polars,
         pyarrow, DuckDB, …) or a path: to a CSV, Parquet or JSON file,
         to a folder of such files, or a pattern that they match (``cases/*.parquet``). A
         two-dimensional array needs ``feature_names``.
     y
         The true labels. A column's name, or an array for eager frames.
     model
-        The model, which is asked about every person. An estimator with ``predict`` (and
+        The model, which is queried for every person. An estimator with ``predict`` (and
         ``predict_proba``), or a callable that takes a frame of points. Answers with pandas' index
         are aligned by it. Exactly one of ``model``, ``y_pred`` and ``y_score`` is given.
     y_pred
         Decisions or predictions: labels or numbers. A column's name or an array, where the model
-        cannot be asked.
+        cannot be queried.
     y_score
-        The positive label's scores, or one column per class. Columns' names or an array.
+        The positive label's probabilities, or one column per class. Columns' names or an array.
     sensitive_features
         The sensitive columns. Their names, or a frame aligned with X.
     feature_names
@@ -177,9 +177,9 @@ def audit(
     favourable
         The label that is good for a person, or all labels from worst to best. People are then
         counted as worse off or better off, not only as changed. With ``y_pred`` and no ``y`` the
-        audit is about how often people who are alike get another decision.
+        audit is about how often equal people of different groups get different decisions.
     features
-        Columns that describe a case. Default: those the model was fitted on, or all but label,
+        Columns that describe a person. Default: those the model was fitted on, or all but label,
         counts and predictions. The model receives these.
     pos_label
         The positive label. As in scikit-learn.
@@ -187,10 +187,10 @@ def audit(
         Bin edges of numeric columns, as in ``{"age": [25, 45]}``. The model then receives the
         bins' names.
     missing
-        Missing values: "error" refuses them, "level" makes them a level of their own.
+        Missing values: "error" refuses them, "level" makes them a value of their own.
     levels
-        Values of a sensitive column to compare people at. Default: those that occur. People
-        with other values keep theirs and are compared at these.
+        Values that a sensitive column is changed to. Default: those that occur. People with other
+        values keep theirs and are compared at these.
     together
         Columns that change together, as in ``[["sex", "relationship"]]``. Each set has a sensitive
         feature, and all its columns then count as sensitive. People are compared at the
@@ -198,35 +198,36 @@ def audit(
         ``{("sex", "relationship"): [("Male", "Husband"), ("Female", "Wife")]}``. One-hot columns
         of a sensitive feature, such as race_White and race_Black, are recognised without it.
     counts
-        Column of whole numbers: how many cases a row stands for.
+        Column of whole numbers: how many people a row stands for.
     clusters
-        Column of the units whose rows belong together, such as households or templates, or an
-        `ft.Clusters`. Bounds then rest on independent clusters, not on independent rows.
+        Column that tells which rows belong together, as those of a household or a template do, or
+        an `ft.Clusters`. Bounds then rest on independent clusters, not on independent rows.
     sample_weight
         Column of survey weights, the inverse of each person's chance of being drawn, or an
         `ft.Weights`.
     controls
-        Columns whose change should not matter, or an `ft.Controls`. The model is asked about
-        people with another value of one of them, as about twins; it is over the limit only if
+        Columns whose change should not matter, or an `ft.Controls`. The model is queried for
+        people with another value of one of them, as for twins; it is over the limit only if
         sensitive edits are shown to raise the loss by more than these do.
     targets
-        People to compare the cases with, instead of with each other. Choose them without looking
-        at the cases, or nothing can be certified. A frame: mass may move to its points alone and,
-        where a model can be asked, to their twins over the sensitive levels. From one that is a
-        part of the audit data, or mostly made of them, nothing is certified. Under a similarity
-        that compares people with their twins alone it is not used.
+        People to compare the audited ones with, instead of with each other. Choose them without
+        looking at the audit data, or nothing can be certified. A frame: mass may move to its points
+        alone and, where a model can be queried, to their twins over the sensitive levels. From one
+        that is a part of the audit data, or mostly made of them, nothing is certified. Under a
+        similarity that compares people with their twins alone it is not used.
     similarity
         Who counts as similar. A name or a similarity object.
     loss
         How errors are measured. "zero-one", "log", "brier", "absolute", "squared", "outcome", a
         `Loss`, or a callable ``loss(y, prediction)``.
     loss_range
-        Smallest and largest possible loss, for a loss without limits of its own.
+        Smallest and largest possible loss, for a loss without a range of its own.
     budget
-        How far people may be moved on average (ε), as a squared distance of the similarity.
+        How far apart people and those they are compared with may be on average (ε), as a squared
+        distance of the similarity.
     delta
         Largest tolerated increase in the mean loss (δ). Required for a verdict. With 0-1 loss, .02
-        is 20 in 1,000 people who are classified correctly, but would not be as a similar person.
+        is 2 % of all people, whose correct prediction would become wrong as a similar person.
     alpha
         Significance level of the bounds and tests. Below one half.
     deterministic
@@ -234,8 +235,8 @@ def audit(
         those of the statistic, which are sharper; different predictions for equal people are an
         error.
     judge
-        What the verdict is on: the "statistic", or its "attributable" part, the part due to
-        sensitive features only.
+        What the verdict is about: the "statistic", or its "attributable" part, which needs
+        sensitive features to change.
     method
         Method of the confidence bounds; those of finite-sample hold at every sample size. The
         others, listed in `inference.METHODS`, are asymptotic.
@@ -246,7 +247,7 @@ def audit(
         from which one is drawn.
     queries
         How the model is queried: an `ft.Queries`. It says where answers are stored, how many
-        questions are repeated, and when the asking stops.
+        queries are repeated, and when they stop.
 
     Returns
     -------
@@ -391,7 +392,7 @@ def count_people(
     if settings.deterministic and access.box is not None:
         msg = (
             f"{param('deterministic')} is for given predictions ({param('y_pred')} or "
-            f"{param('y_score')}), got it with a model, which is asked"
+            f"{param('y_score')}), got a model"
         )
         raise InputError(msg)
     if loss.uses_truth and y is None:
@@ -440,8 +441,8 @@ def _check_one_answer(space: SampleSpace) -> None:
             columns = {one: space.columns[one].at(int(order[at])) for one in space.profile}
             text = ", ".join(f"{one} {short_repr(value)}" for one, value in columns.items())
             msg = (
-                f"{param('deterministic')} must not be declared where a profile has two answers, "
-                f"got {' and '.join(map(short_repr, answers[at : at + 2].tolist()))} for {text}"
+                f"{param('deterministic')} must not be declared where equal people have different "
+                f"predictions, got {list_values(answers[at : at + 2].tolist())} for {text}"
             )
             raise InputError(msg)
 
@@ -473,6 +474,12 @@ def solve(
 
 def _check_favourable(settings: AuditSettings, space: SampleSpace) -> None:
     """Check that the favourable label occurs among true labels or given predictions."""
+    order = settings.favourable_order
+    for name in space.predictions if space.label is not None and order else ():
+        predicted = space.columns[name].levels
+        # a decision that is no true label is not at fault where labels have words of their own
+        if all(is_among(label, predicted.tolist()) for label in order):
+            check_overlap(labels_in(space), predicted)
     # without true labels the decisions are the labels; without either, the model's answers are
     # checked once they are known
     columns = space.predictions if space.label is None else (space.label,)
@@ -502,8 +509,8 @@ def _check_order(settings: AuditSettings, labels: list[Any]) -> None:
         check_allowed("favourable", label, labels)
     if len(order) > 1 and len(order) != len({*labels}):
         msg = (
-            f"{param('favourable')} must be one label, or each of {short_repr(labels)} once, from "
-            f"worst to best, got {short_repr(list(order))}"
+            f"{param('favourable')} must be one label, or each of {list_values(labels)} once, from "
+            f"worst to best, got {list_values(order)}"
         )
         raise InputError(msg)
 
@@ -514,8 +521,8 @@ def _check_alternatives(space: SampleSpace, similarity: Similarity) -> None:
     if partial and not similarity.moves_only_to_twins:
         name = param("levels", partial[0][0]) if len(partial[0]) == 1 else param("together")
         msg = (
-            f"{name} must hold all that occurs in {', '.join(partial[0])} under a similarity that "
-            "compares people with others than their twins, but lacks some of it"
+            f"{name} must have all values of {', '.join(partial[0])} that occur, as this "
+            "similarity also compares different people, but lacks some"
         )
         raise InputError(msg)
 
@@ -543,7 +550,7 @@ def check_memory(settings: AuditSettings, space: SampleSpace) -> None:
     some points once losses are known (`transport.nearest`).
     """
     moves = 0 if settings.chosen_similarity.moves_only_to_twins else MOVE
-    what = f"{space.size:,} points of {len(space.columns)} columns"
+    what = f"{space.size:,} different rows of {len(space.columns)} columns"
     bytes_needed = check_fits(space.size * (POINT + COLUMN * len(space.columns) + moves), what)
     if bytes_needed >= MIN_NOTICE_BYTES:
         print_notice(

@@ -131,7 +131,7 @@ def point_of(space: SampleSpace, row: Mapping[str, Value]) -> int:
     points = np.flatnonzero(fits)
     if not len(points):
         msg = (
-            f"{param('row')} must be one of the audited cases, got one that was held out or "
+            f"{param('row')} must be one of the audited people, got one that was held out or "
             "changed since"
         )
         raise InputError(msg)

@@ -23,7 +23,7 @@ from fairtransport.cli.outputs import (
 )
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, param
-from fairtransport.settings import BASICS, OUTPUT, QUERIES, SETTINGS, AuditSettings, checked
+from fairtransport.settings import OUTPUT, QUERIES, SETTINGS, AuditSettings, checked
 
 if TYPE_CHECKING:
     from fairtransport.audits import AuditResult
@@ -44,7 +44,7 @@ def audit(
     data: Annotated[Path, Parameter(help=SETTINGS["X"].flag_help)],
     *,
     flags: options.AuditFlags = FLAGS,
-    fail_on: Annotated[FailOn | None, Parameter(group=options.GROUPS[BASICS])] = None,
+    fail_on: Annotated[FailOn | None, options.fail_on_flag(options.FAIL_ON)] = None,
     verbose: Annotated[options.Switch, Parameter(group=options.GROUPS[OUTPUT])] = False,
     model_flags: options.ModelFlags = MODEL_FLAGS,
     outputs: Outputs = OUTPUTS,
@@ -52,27 +52,24 @@ def audit(
 ) -> int:
     r"""Audit a model, or a file of decisions.
 
-    With a model and true labels: count the people who are decided correctly, but would be decided
-    wrongly if only their race or sex were different. The limit is 2 in 100 people:
+    With a model and true labels: count the people whose correct decision would become wrong with
+    another race or sex. The limit is 2 % of all people:
 
-    fairtransport audit cases.csv --model model.skops --label outcome \
+    fairtransport audit people.csv --model model.skops --label outcome \
     --sensitive race,sex --delta 0.02 --report report.html
 
-    With a file of decisions alone: are people with equal income and history decided differently?
-    This can show that a limit is exceeded, never that the decisions stay within it.
+    With a file of decisions alone: do people with equal income and history get different decisions?
+    This can show that decisions are over the limit, never that they are within it:
 
     fairtransport audit loans.csv --prediction decision --favourable granted \
     --sensitive sex --features income_band,history --delta 0.02
 
-    A settings file with tables [[audits]] runs several audits; with 95 % confidence none of their
-    verdicts is wrong, for independent people (else give --clusters).
+    Most audits need no other flags. To run several audits at once, list them as tables [[audits]]
+    of a --config file. If people are independent (otherwise give --clusters), then with 95 %
+    confidence none of the verdicts is wrong.
 
     Parameters
     ----------
-    fail_on
-        Which results fail, with exit code 3, 4 or 5. "rejected": over the limit, or the audit
-        cannot tell. "not-certified": every result except within the limit. "never": none. Default:
-        rejected.
     verbose
         Also print the statistic, its bounds and who is swapped with whom.
     """
@@ -95,7 +92,8 @@ def audit(
         seconds = perf_counter() - start
         paths = outputs.write(result, request.document, failed=code != RAN, seconds=seconds)
     if result.verdict is None:
-        _print_missing_delta("no --delta, so nothing can fail.", fail_on, outputs)
+        message = "There is no --delta, so no result can end with an error code."
+        _print_missing_delta(message, fail_on, outputs)
     if run_flags.quiet and code != RAN:
         from fairtransport.report.console import print_failure
         from fairtransport.report.sections.decisions import failure_sentence
@@ -110,8 +108,8 @@ def audit(
         print_written(paths)
         if outputs.shares_nothing:
             print_note(
-                "`--share` is for files, and none was asked for: what is printed here shows cells "
-                "with few people too."
+                "`--share` is for files, and there is no --report or --json: what is printed here "
+                "also has numbers about few people."
             )
     return code
 
@@ -168,7 +166,9 @@ def _audit_family(
         seconds = perf_counter() - start
         paths = outputs.write_family(family, fail_on=fail_on or "rejected", seconds=seconds)
     if names := [one.name for one in family.members if one.verdict is None]:
-        missing = f"no delta in {', '.join(names)}, so nothing can fail there."
+        missing = (
+            f"There is no delta in {', '.join(names)}, so these cannot end with an error code."
+        )
         _print_missing_delta(missing, fail_on, outputs)
     if run_flags.quiet and code != RAN:
         from fairtransport.report.console import print_failure
@@ -217,9 +217,10 @@ def demo(
     *, seed: options.Seed = 0, output: Target = Path("report.html"),
     verbose: options.Switch = False, quiet: options.Switch = False,
 ) -> int:  # fmt: skip
-    """Audit a logistic regression on the COMPAS data that come with the package.
+    """Audit a logistic regression on public data about arrests (COMPAS).
 
-    It is trained on 70 % of 5,278 people; the other 30 % are the audit data.
+    It predicts who is arrested again. It is trained on 70 % of 5,278 people, and audited on the
+    other 30 %. The data come with the package.
 
     Parameters
     ----------
@@ -230,7 +231,7 @@ def demo(
     verbose
         Also print the statistic, its bounds and who is swapped with whom.
     quiet
-        Print nothing but errors.
+        Print only errors.
     """
     from fairtransport.report.console import print_written
     from fairtransport.report.terminal import print_result

@@ -59,21 +59,18 @@ def monitor(
     ],
     flags: MonitorFlags = MONITOR_FLAGS,
     model_flags: options.ModelFlags = MODEL_FLAGS,
-    fail_on: Annotated[FailOn, Parameter(group=options.GROUPS[BASICS])] = "rejected",
+    fail_on: Annotated[FailOn, options.fail_on_flag(options.FAIL_ON)] = "rejected",
     plot: Annotated[Path | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
     run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
     """Process rows added to a file and report the evidence so far.
 
-    The bounds and the verdict hold however often you run it and whenever you stop.
+    Bounds and verdict are valid however often you run it and whenever you stop.
 
     Parameters
     ----------
     state
         File that stores the evidence between runs.
-    fail_on
-        Which results fail, by their exit codes: "rejected" (3 and 5), "not-certified" (4 as
-        well) or "never".
     plot
         A file for a chart of the evidence so far: .png or .svg.
     """
@@ -117,7 +114,7 @@ else:
         options.pick(
             SETTINGS | COMMAND_LINE,
             *options.CASES, *options.ANSWERS, *options.COMPARED,
-            "together", "counts", "similarity_settings",
+            "favourable", "together", "counts", "similarity_settings",
         ),
     )  # fmt: skip
 PLAN_FLAGS = PlanFlags()
@@ -142,24 +139,26 @@ def sample_size(
     plot: Path | None = None,
     run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
-    """Compute how many cases an audit needs to reject δ-fairness, or to certify it.
+    """Compute how many people an audit needs to show a model over the limit, or within it.
 
     Parameters
     ----------
     pilot
-        A file with the cases of a pilot, as for audit; or give --value.
+        A file with the people of a pilot, as for audit; or give --value.
     value
-        Assumed true value of the statistic, a share of people (no budget, 0-1 loss).
+        Assumed true value of what the limit counts, a share of all people: 0.05 is 5 % (zero-one
+        loss, no --budget).
     delta
-        The limit (δ).
+        Your limit (δ); 0.02 is 2 % of all people.
     goal
-        Verdict that the audit should reach.
+        Result that the audit should reach: over the limit (reject) or within it (certify).
     alpha
-        Significance level of the bounds and tests.
+        How often a verdict or a bound may be wrong (the significance level α). 0.05 is 95 %
+        confidence.
     power
         Probability that the audit reaches it.
     targets
-        File of people to compare the cases with, as in the planned audit.
+        File of other people to compare everybody with, as in the planned audit.
     method
         Method of the planned audit.
     simulations
@@ -233,8 +232,8 @@ def _show_plan(
 def _pilot_note(result: AuditResult) -> str:
     """Return that the pilot's value is an estimate itself."""
     return (
-        f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n} cases: "
-        "the plan is for people like the pilot's."
+        f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n:,} "
+        "people: the plan is for people like the pilot's."
     )
 
 
@@ -244,7 +243,7 @@ def app(
 ) -> int:
     """Audit in the browser, without programming.
 
-    Choose a file, describe its columns, start, read the report, look up single cases. The page is
+    Choose a file, describe its columns, start, read the report, look up single people. The page is
     served on this machine only. Uploads stay here and are deleted when the command ends (Ctrl-C).
 
     Parameters
@@ -252,9 +251,9 @@ def app(
     port
         Port on this machine; 0 is a free one.
     no_open
-        Do not open a browser; the address is printed in any case.
+        Do not open a browser; the URL is printed in any case.
     quiet
-        Print nothing but the address and errors.
+        Print only the URL and errors.
     """
     from fairtransport.app.server import serve
     from fairtransport.report.console import print_note
@@ -262,7 +261,9 @@ def app(
     def say(address: str) -> None:
         print(address, flush=True)  # noqa: T201 - as it is, to be clicked or read by a program
         if not quiet:
-            print_note("Only who has this address can look; press Ctrl-C to end.", error=True)
+            print_note(
+                "Only people with this URL can open the page; press Ctrl-C to end.", error=True
+            )
 
     # an interruption is how the command ends
     with suppress(KeyboardInterrupt), name_parameters(port="--port"):
@@ -293,7 +294,7 @@ log = App(name="log", help="Show or export the answers in a query log.")
 @log.command
 @options.unwrap_help
 def show(file: Path) -> int:
-    """List the systems in a query log and the number of answers of each.
+    """List the models in a query log and the number of answers of each.
 
     Parameters
     ----------
@@ -320,7 +321,7 @@ def export(file: Path, output: Path, *, identity: str | None = None) -> int:
         A table (.csv), JSON lines (.jsonl), or another query log (.sqlite), from which an audit can
         be repeated without the model.
     identity
-        System whose answers to export, as `log show` prints it; default: all.
+        Model whose answers to export, as `log show` prints it. Default: all.
     """
     from fairtransport.access.query_log import export as write
     from fairtransport.report.console import print_written
@@ -367,7 +368,7 @@ def _figure(number: int, shows: str) -> Callable[..., int]:
     seed
         {"The seed of the simulation." if number == 1 else "Which random split to take."}
     quiet
-        Print nothing but errors.
+        Print only errors.
     """
     return write
 
@@ -403,7 +404,7 @@ def table1(
         The folder that keeps finished splits, so that a run can be taken up again; default:
         table1-cache in the output folder.
     quiet
-        Print nothing but errors.
+        Print only errors.
     """
     from fairtransport.report.console import print_written
     from fairtransport.reproduce.table1 import print_table1, write_table1

@@ -32,12 +32,12 @@ class NamedModels:
     Parameters
     ----------
     model
-        A name and a model file or address, as in --model old=old.skops. The first is the one to
+        A name and a model file or URL, as in --model old=old.skops. The first is the one to
         compare with.
     prediction
-        A name and the column of predicted labels or numbers, as in --prediction old=guess.
+        A name and the column of decisions or predictions, as in --prediction old=guess.
     score
-        A name and the column of the positive label's scores, as in --score old=score.
+        A name and the column of the positive label's probabilities, as in --score old=score.
     """
 
     model: options.Names = None
@@ -111,24 +111,17 @@ def compare(
     models: NamedModels = MODELS,
     model_flags: options.ModelFlags = MODEL_FLAGS,
     tolerance: Annotated[float, Parameter(group=options.GROUPS[BASICS])] = 0.0,
-    fail_on: Annotated[FailOn, Parameter(group=options.GROUPS[BASICS])] = "rejected",
+    fail_on: Annotated[FailOn, options.fail_on_flag(options.FAIL_ON_COMPARED)] = "rejected",
     report: Annotated[Target | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
     json: Annotated[Target | None, Parameter(group=options.GROUPS[OUTPUT])] = None,
     run_flags: options.RunFlags = RUN_FLAGS,
 ) -> int:
-    """Compare models on one file of cases: which has less individual bias, and how sure that is.
-
-    Exit codes: 0 the last model is not shown to have more bias than the first, 1 the audit failed,
-    2 wrong usage, 3 it is shown to have more, by more than the tolerance, 4 it may have more (with
-    --fail-on not-certified), 5 this audit cannot tell.
+    """Compare models on one file of people: which has less individual bias, and how sure that is.
 
     Parameters
     ----------
     tolerance
-        How much more bias than the first model the last one may have.
-    fail_on
-        Which results fail, by their exit codes: "rejected" (3 and 5), "not-certified" (4 as
-        well) or "never".
+        How much more bias than the first model the last one may have: 0.01 is 1 % of all people.
     report
         A file for the report: .html or .md.
     json
@@ -156,7 +149,7 @@ def compare(
         from fairtransport.report.console import print_written
         from fairtransport.report.terminal import print_comparison
 
-        print_comparison(summary, f"{data.name}, {summary.n} cases")
+        print_comparison(summary, f"{data.name}, {summary.n:,} people")
         print_written(paths)
     return code
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclopts import UNSET
 
-from fairtransport._core.files import is_file, is_folder
+from fairtransport._core.files import check_file, is_file, is_folder
 from fairtransport._core.validation import short_repr
 from fairtransport.errors import InputError, param
 
@@ -138,8 +138,8 @@ def _check_data(arguments: ArgumentCollection, file: str) -> None:
         is_pattern = any(mark in token.value for mark in "*?[")
         if token.source == file and not (is_pattern or is_file(place) or is_folder(place)):
             msg = (
-                f"'data' in {file!r} must be an existing file, got {short_repr(token.value, 200)}; "
-                f"it was looked for from the working folder, {str(Path.cwd())!r}"
+                f"there is no file {short_repr(token.value, 200)} for 'data' in {file!r}; it was "
+                f"looked for from the working folder, {str(Path.cwd())!r}"
             )
             raise InputError(msg)
 
@@ -209,9 +209,7 @@ def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
     """Return the commands' tables by name, and those of a family."""
     import tomllib
 
-    if not is_file(path):
-        msg = f"`--config` must be an existing file, got {short_repr(str(path), 200)}"
-        raise InputError(msg)
+    check_file("--config", path)
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:

@@ -19,7 +19,7 @@ from fairtransport.errors import FairtransportError, InputError
 from fairtransport.report.console import print_error, print_note, readable, terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cyclopts.argument import ArgumentCollection
 
@@ -75,7 +75,7 @@ def _check_own_settings() -> None:
     if Path(NUMBA_SETTINGS).exists():
         msg = (
             f"{NUMBA_SETTINGS!r} must not be in the working directory, as it can make numba run "
-            "foreign code; its settings can be variables of the environment, NUMBA_…"
+            "foreign code; set environment variables (NUMBA_…) instead"
         )
         raise InputError(msg)
 
@@ -203,17 +203,31 @@ class Command(NamedTuple):
     last: str | None = None
 
 
+COMPARED_CODES = {
+    0: "the last model is not shown to have more bias than the first",
+    3: "it is shown to have more, by more than the tolerance",
+    4: "it may have more, with --fail-on not-certified",
+    5: "this audit cannot tell: its numbers are no evidence",
+}
+"""What the exit codes of a comparison mean, where that is not what those of an audit do."""
+
+
+def _list_codes(meanings: Mapping[int, str]) -> str:
+    """Return exit codes with their meanings, one a line."""
+    return "\n".join(["Exit codes:", *(f"{code}  {meanings[code]}" for code in meanings)])
+
+
 COMMANDS = {
     "demo": Command(
         "audit_command:demo",
-        "Audit a logistic regression on the COMPAS data that come with the package.",
+        "Audit a logistic regression on public data about arrests (COMPAS).",
     ),
     "audit": Command(
         "audit_command:audit",
         "Audit a model, or a file of decisions.",
         configured=True,
         usage="[OPTIONS] DATA",
-        last=f"Exit codes: {'; '.join(f'{code} {EXIT_CODES[code]}' for code in EXIT_CODES)}.",
+        last=_list_codes(EXIT_CODES),
     ),
     "app": Command(
         "commands:app",
@@ -221,10 +235,11 @@ COMMANDS = {
     ),
     "compare": Command(
         "compare_command:compare",
-        "Compare models on one file of cases: which has less individual bias, and how sure that "
+        "Compare models on one file of people: which has less individual bias, and how sure that "
         "is.",
         configured=True,
         usage="[OPTIONS] DATA",
+        last=_list_codes(EXIT_CODES | COMPARED_CODES),
     ),
     "log": Command("commands:log", "Show or export the answers in a query log."),
     "monitor": Command(
@@ -235,7 +250,7 @@ COMMANDS = {
     ),
     "sample-size": Command(
         "commands:sample_size",
-        "Compute how many cases an audit needs to reject δ-fairness, or to certify it.",
+        "Compute how many people an audit needs to show a model over the limit, or within it.",
         configured=True,
         usage="--delta FLOAT [OPTIONS] [ARGS]",
     ),

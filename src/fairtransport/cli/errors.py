@@ -29,7 +29,9 @@ INTERRUPTED, CLOSED_PIPE = 130, 141
 def check_fail_on(fail_on: FailOn | None, delta: float | None) -> None:
     """Check that there will be a verdict if only a certificate passes."""
     if fail_on == "not-certified" and delta is None:
-        msg = "`--delta` must be given with `--fail-on not-certified`: no verdict comes without it"
+        msg = (
+            "`--delta` must be given with `--fail-on not-certified`: there is no verdict without it"
+        )
         raise InputError(msg)
 
 

@@ -17,6 +17,7 @@ from fairtransport.cli.config_file import settings_file
 from fairtransport.errors import InputError, param
 from fairtransport.settings import (
     ADVANCED,
+    BASICS,
     COMMAND_LINE,
     DOCUMENT,
     PYTHON_ONLY,
@@ -59,6 +60,21 @@ def unwrap_help(place: T) -> T:
     return place
 
 
+FAIL_ON = {
+    "rejected": "over the limit (3), or this audit cannot tell (5)",
+    "not-certified": "also not settled (4)",
+    "never": "none of these",
+}
+FAIL_ON_COMPARED = FAIL_ON | {"rejected": "shown to have more bias (3), or cannot tell (5)"}
+
+
+def fail_on_flag(results: Mapping[str, str]) -> Parameter:
+    """Return the flag that says which results end with an error code, and its help."""
+    lines = [f"- {one}: {results[one]}" for one in results]
+    text = "\n".join(["Which results end with an error code; default: rejected", *lines])
+    return Parameter(help=text, group=GROUPS[BASICS], show_choices=False, show_default=False)
+
+
 GROUPS = {name: Group(name, sort_key=place) for place, name in enumerate(SECTIONS, 1)}
 """The sections of a command's help."""
 
@@ -88,9 +104,7 @@ def column_sets(_: object, tokens: Sequence[Token]) -> tuple[tuple[str, ...], ..
 
 Names: TypeAlias = Annotated[tuple[str, ...] | None, Parameter(converter=words, n_tokens=1)]
 """A comma list, a repeated flag, or a list in a file."""
-Sets: TypeAlias = Annotated[
-    tuple[tuple[str, ...], ...] | None, Parameter(converter=column_sets, n_tokens=1)
-]
+Sets: TypeAlias = Annotated[tuple[str, ...] | None, Parameter(converter=column_sets, n_tokens=1)]
 """Comma lists, one for each time the flag is given, or a list of them in a file."""
 Lists: TypeAlias = Annotated[
     dict[str, tuple[str, ...]] | None, Parameter(converter=tables, accepts_keys=True)
@@ -111,7 +125,7 @@ def whole_number(_: object, tokens: Sequence[Token]) -> int:
 def not_negative(_: object, value: int | None) -> None:
     """Refuse a negative number."""
     if value is not None and value < 0:
-        msg = "must be a whole number >= 0"
+        msg = "must be a whole number of at least 0"
         raise ValueError(msg)
 
 
@@ -292,8 +306,19 @@ def _flag_field(setting: Setting) -> tuple[Any, Any]:
     kind = TYPES[setting.kind] if choices is None else Literal[tuple(choices)]
     if default is None:
         kind = kind | None
-    parameter = Parameter(help=setting.flag_help, group=GROUPS[setting.section], negative=())
+    parameter = Parameter(
+        help=setting.flag_help,
+        group=GROUPS[setting.section],
+        negative=(),
+        show_choices=not _lists_all(setting.flag_help, choices or ()),
+    )
     return Annotated[kind, parameter], default
+
+
+def _lists_all(text: str, choices: Iterable[str]) -> bool:
+    """Return whether a help text has all choices at the beginning of lines of a list."""
+    heads = [line.partition(":")[0] for line in text.splitlines() if line.startswith("- ")]
+    return all(any(choice in head for head in heads) for choice in choices)
 
 
 def pick(table: Mapping[str, Setting], *names: str) -> dict[str, Setting]:
@@ -322,28 +347,28 @@ ProtocolName: TypeAlias = Literal["mlflow", "open-inference"]
 @unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class EndpointFlags:
-    """How a model behind an address is asked.
+    """How a model behind a URL is queried.
 
     Parameters
     ----------
     prompt
-        A TOML file with the prompt that a language model at the address answers.
+        A TOML file with the prompt; --model is then the URL of a language model.
     protocol
-        Protocol of the endpoint; default: recognised from the address or by asking.
+        Protocol of the endpoint. Default: found from the URL or by querying the server.
     served_model
         Name of the model on the server.
     classes
-        The labels in the order of the model's scores; default: those of the data, sorted.
+        The labels in the order of the model's probabilities. Default: those of the data, sorted.
     token_variable
-        The environment variable that holds a token; default: FAIRTRANSPORT_TOKEN, if it is set.
+        The environment variable that holds a token. Default: FAIRTRANSPORT_TOKEN, if it is set.
     batch_size
-        Number of people in one request; default: 100.
+        Number of rows in one request. Default: 100.
     at_a_time
-        Number of requests at the same time; default: 4.
+        Number of requests at the same time. Default: 4.
     timeout
-        Seconds to wait for an answer; default: 60.
+        Seconds to wait for an answer. Default: 60.
     retries
-        How many times to repeat a failed request; default: 5.
+        How many times to repeat a failed request. Default: 5.
     """
 
     prompt: Path | None = None
@@ -363,15 +388,15 @@ class EndpointFlags:
         names = [name for name, value in vars(self).items() if value is not None]
         if names and (model is None or not is_address(model)):
             got = "none" if model is None else repr(str(model))
-            msg = f"{param(_flag(names[0]))} needs an address as the `--model`, got {got}"
+            msg = f"{param(_flag(names[0]))} needs a URL as the `--model`, got {got}"
             raise InputError(msg)
         if self.prompt is not None:
             odd = [name for name in ("protocol", "classes", "batch_size", "served_model")
                    if name in names]  # fmt: skip
             if odd:
                 msg = (
-                    f"{param(_flag(odd[0]))} must not be given with `--prompt`, whose file says "
-                    "such things"
+                    f"{param(_flag(odd[0]))} must not be given with `--prompt`: set it in the "
+                    "prompt's file"
                 )
                 raise InputError(msg)
 
@@ -407,9 +432,9 @@ class ModelFlags:
     Parameters
     ----------
     allow_pickle
-        Read pickles (.pkl, .pickle, .joblib), which can run any code of their author.
+        Read pickles (.pkl, .pickle, .joblib). They can run any code of their author.
     trust
-        Full names of further types that a skops file may hold, beside those of scikit-learn.
+        Full names of types that a skops file may hold beside those of scikit-learn.
     """
 
     allow_pickle: Switch = False
@@ -445,11 +470,11 @@ class RunFlags:
     Parameters
     ----------
     quiet
-        Print nothing but errors, why an audit failed, and with --fail-on or --junit that a limit is
+        Print only errors, why an audit failed, and with --fail-on or --junit that --delta is
         missing.
     config
-        A TOML file with a table for each command. Flags override it. A fairtransport.toml that is
-        not named here may only describe the columns and people.
+        A TOML file with a table for each command; flags override it. A fairtransport.toml in the
+        working directory is read without being named, but may only describe the data.
     debug
         Show the traceback of an error.
     """

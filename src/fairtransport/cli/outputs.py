@@ -50,17 +50,17 @@ class Outputs:
     json
         A file for the result as JSON; "-" prints it instead of the screen.
     junit
-        A file for the verdict as a test's result, in JUnit's XML: failed where --fail-on fails,
-        otherwise skipped where nothing is settled. A file of an earlier run is removed first.
-        Audits of several models or files need a --title or --data-name each, as the test is named
-        by it and by the sensitive features.
+        A file for the verdict as a JUnit XML test: failed if the result ends with an error code
+        (--fail-on), else skipped if it is not settled. A file of an earlier run is removed first.
+        The test has the name of --title or --data-name and of the sensitive columns: give several
+        audits different ones.
     moves
-        A .csv or .parquet file for all moves: who is swapped with whom, one a row.
+        A .csv or .parquet file for all swaps: who is swapped with whom, one per row.
     share
-        Make files that can be handed over: cells with few people are suppressed and the data's
-        hash is left out.
+        Make files that can be given to others: without numbers about few people, and without the
+        fingerprint (hash) of the data.
     share_at_least
-        The fewest people in a cell that is shared; default 5. It implies --share.
+        The fewest people that a number in a shared file is about. Default: 5. Implies --share.
     """
 
     report: Target | None = None
@@ -140,8 +140,8 @@ class Outputs:
         """Reject a table of all moves if documents are shared."""
         if self._share() is not None:
             msg = (
-                "`--moves` must not be given with `--share`: its rows are about people one by one; "
-                "the shared report and JSON have the moves that can be handed over"
+                "`--moves` must not be given with `--share`: its rows are about single people; the "
+                "shared report and JSON have the swaps that can be given to others"
             )
             raise InputError(msg)
 
@@ -188,8 +188,8 @@ class Outputs:
         """Refuse to share several audits of the same people, which together disclose too much."""
         if self._share() is not None:
             msg = (
-                "`--share` must not be given for several audits: rounded numbers of the same "
-                "people, put together, tell the counts; share the document of one audit"
+                "`--share` must not be given for several audits: the rounded numbers of several "
+                "audits together reveal exact ones; share one audit"
             )
             raise InputError(msg)
 

@@ -15,6 +15,7 @@ from fairtransport._core.validation import (
     IntArray,
     check_choice,
     check_unmasked,
+    list_values,
     nearest_hint,
     shape_of,
     short_repr,
@@ -99,7 +100,7 @@ def count_shared_people(space: SampleSpace, train: TableLike) -> int:
     source, space = as_source(train, "train"), space.encoded
     lacking = [name for name in space.profile if name not in source.columns]
     if lacking:
-        msg = f"{param('train')} must have the columns of the profile, but lacks {lacking[0]!r}"
+        msg = f"{param('train')} must have the audited columns, but lacks {lacking[0]!r}"
         raise InputError(msg)
     label = [] if space.label is None or space.label not in source.columns else [space.label]
     names = [*space.profile, *label]
@@ -233,8 +234,8 @@ def _add_sets(roles: Roles, together: Together, *, twins: bool) -> Roles:
     """Return roles in which every column of a set with a sensitive one is sensitive."""
     if together and not twins:
         msg = (
-            f"{param('together')} needs {param('model')}: without one there are no twins to ask "
-            "about"
+            f"{param('together')} needs {param('model')}: only a model can be queried for people "
+            "with other sensitive values"
         )
         raise InputError(msg)
     for names in together:
@@ -242,7 +243,7 @@ def _add_sets(roles: Roles, together: Together, *, twins: bool) -> Roles:
         if not set(names) & set(roles.sensitive):
             msg = (
                 f"{param('together')} must have a sensitive feature in each set "
-                f"({', '.join(roles.sensitive)}), got {short_repr(list(names))}"
+                f"({', '.join(roles.sensitive)}), got {', '.join(names)}"
             )
             raise InputError(msg)
     columns = (name for names in together for name in names)
@@ -412,8 +413,8 @@ def _attach_named(source: Source, parameter: str, name: str, values: object) -> 
     columns = attached.count([name, place], {}, None).columns
     if columns[name].to_list() != columns[place].to_list():
         msg = (
-            f"{param(parameter)} has the name {name!r} of a column of the data, but other values: "
-            "pass the column's name, or rename one of them"
+            f"{param(parameter)} has the name {name!r} of a column of the data, but different "
+            "values: pass the column's name, or rename one of them"
         )
         raise InputError(msg)
     return source
@@ -486,8 +487,8 @@ def _attach_sensitive(
         )
     except TypeError:
         msg = (
-            f"{param('sensitive_features')} must be column names or an aligned frame, got "
-            f"{short_repr(value)}"
+            f"{param('sensitive_features')} must be column names, or a data frame with a row for "
+            f"each row of {param('X')}, got {short_repr(value)}"
         )
         raise InputError(msg) from None
     if isinstance(native, nw.Series):
@@ -504,7 +505,7 @@ def _check_names(parameter: str, value: object) -> list[str]:
     items = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     names = [name for name in items if isinstance(name, str)]
     if len(set(names)) < len(items):
-        msg = f"{param(parameter)} must be distinct column names, got {short_repr(value)}"
+        msg = f"{param(parameter)} must be distinct column names, got {list_values(items)}"
         raise InputError(msg)
     return names
 
@@ -547,7 +548,10 @@ def check_model_columns(model_columns: Sequence[str], columns: Sequence[str]) ->
     for name in model_columns:
         if name not in columns:
             choices = ", ".join(columns)
-            msg = f"the model was fitted on {name!r}, which the data has not; it has {choices}"
+            msg = (
+                f"the model was fitted on the column {name!r}, which is not in the data; the data "
+                f"has {choices}"
+            )
             raise InputError(msg)
 
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport._core.validation import Values, check_finite, check_float_array, short_repr
+from fairtransport._core.validation import (
+    Values,
+    check_finite,
+    check_float_array,
+    nearest_hint,
+    short_repr,
+    shorten,
+)
 from fairtransport.errors import DataError, InputError, entry, option, param
 
 if TYPE_CHECKING:
@@ -36,7 +43,7 @@ INTEGER_RANGE = range(-(2**63), 2**64)
 """Integers that fit into 64 bits, signed or unsigned."""
 MAX_EXACT = 2**53
 """Up to here floats hold all integers exactly."""
-ROUNDING_ADVICE = "make text of them, or leave the column out"
+ROUNDING_ADVICE = "write them as text, such as 'n123', or leave the column out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,14 +261,20 @@ def check_bins(bins: object, columns: Sequence[str]) -> Bins:
     checked: Bins = {}
     for name, edges in bins.items():
         if name not in columns:
-            msg = f"{param('bins')} must name columns of the points, got {short_repr(name)}"
+            choices = ", ".join(dict.fromkeys(columns))
+            msg = (
+                f"{param('bins')} must name audited columns ({choices}), got "
+                f"{short_repr(name)}{nearest_hint(name, columns)}"
+            )
             raise InputError(msg)
         array = check_finite(
             entry("bins", name), check_float_array(entry("bins", name), edges, (None,))
         )
         if not len(array) or np.any(np.diff(array) <= 0):
+            got = ", ".join(f"{edge:g}" for edge in array) or "none"
             msg = (
-                f"{param('bins', name)} must be rising edges, at least one, got {short_repr(edges)}"
+                f"{param('bins', name)} must be one or more numbers, from small to large, got "
+                f"{shorten(got)}"
             )
             raise InputError(msg)
         if len(array) > MAX_BIN_EDGES:
@@ -322,7 +335,7 @@ def bin_values(column: str, values: Sequence[Value], edges: Sequence[float]) -> 
     below, others = bin_rule(edges)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | None):
-            msg = f"{param('bins', column)} needs a numeric column, got {short_repr(value)}"
+            msg = f"{param('bins', column)} needs a column of numbers, got {short_repr(value)}"
             raise DataError(msg)
     names: dict[Value, str] = {
         value: next((name for edge, name in below if value < edge), others)
@@ -347,7 +360,7 @@ def check_usable(name: str, column: CodedColumn) -> None:
             msg = f"the column {name!r} must hold text or real numbers, got {level}"
             raise DataError(msg)
         if isinstance(level, str) and not is_text(level):
-            msg = f"the column {name!r} must hold whole characters, got {short_repr(level)}"
+            msg = f"the column {name!r} must hold valid Unicode text, got {short_repr(level)}"
             raise DataError(msg)
     words = [level for level in column.levels.tolist() if isinstance(level, str)]
     endless = [word for word in words if word.strip().lower().lstrip("+-") in NONFINITE_WORDS]
@@ -371,13 +384,13 @@ def _check_not_merged(name: str, column: CodedColumn) -> None:
         return
     for place in np.flatnonzero(floats[1:] == floats[:-1])[:1]:
         first, second = levels[place : place + 2].tolist()
-        raise merging_error(name, f", as {first} and {second} do")
+        raise merging_error(name, f", as {first} and {second}")
 
 
 def merging_error(name: str, examples: str = "") -> DataError:
     """Return the error for numbers of a column that are equal as floats."""
     msg = (
-        f"the column {name!r} holds different numbers that become one as floats{examples}; "
+        f"the column {name!r} has numbers with too many digits to be told apart{examples}; "
         f"{ROUNDING_ADVICE}"
     )
     return DataError(msg)
@@ -410,8 +423,8 @@ def check_one_spelling(name: str, levels: list[Value]) -> None:
     same = find_same_words(levels)
     if same is not None:
         msg = (
-            f"the column {name!r} must spell each label in one way, got {same[0]!r} and "
-            f"{same[1]!r}, which differ only in blanks or case"
+            f"the column {name!r} must spell each word in one way, got {same[0]!r} and "
+            f"{same[1]!r}, which differ only in capital letters or spaces"
         )
         raise DataError(msg)
 
@@ -426,12 +439,14 @@ def check_not_missing(
     if is_profile:
         keep = option("missing", "level")
         way_out = (
-            f"; fill them in or leave these people out, or pass {keep} if the model takes missing "
-            "numbers"
+            f", or pass {keep} if the model takes missing numbers"
             if is_numeric
-            else f"; {keep} makes it a level of its own"
+            else f", or pass {keep}, which makes missing a value of its own"
         )
-    msg = f"the column {name!r} must not have missing values, got {people}{way_out}"
+    msg = (
+        f"the column {name!r} must not have missing values, but {people:,} "
+        f"{'is' if people == 1 else 'are'} missing; fill them in or leave these people out{way_out}"
+    )
     raise DataError(msg)
 
 

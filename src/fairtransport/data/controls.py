@@ -121,7 +121,7 @@ def check_control_columns(
     if points > MAX_TWIN_POINTS:
         msg = (
             f"{param('controls')} make {points:,} control edits, more than {MAX_TWIN_POINTS:,}; "
-            "name fewer columns, or sample rows at random"
+            "name fewer columns, or audit a random sample of the rows"
         )
         raise InputError(msg)
 

@@ -289,14 +289,17 @@ def check_types(
     for name in names:
         if name in nested:
             kind = shorten(str(kinds[name]))
-            msg = f"the column {name!r} must hold single values, but it is {kind}"
+            msg = f"the column {name!r} must hold single values, but its type is {kind}"
             raise DataError(msg)
     for name in bins:
         if name not in numeric:
-            msg = f"{param('bins', name)} needs a numeric column, but {name!r} is {kinds[name]}"
+            msg = (
+                f"{param('bins', name)} needs a column of numbers, but the type of {name!r} is "
+                f"{kinds[name]}"
+            )
             raise DataError(msg)
     if counts is not None and counts not in numeric:
-        msg = f"the counts in {counts!r} must be whole numbers >= 0, but it is {kinds[counts]}"
+        msg = f"the counts in {counts!r} must be whole numbers >= 0, got type {kinds[counts]}"
         raise DataError(msg)
 
 
@@ -342,7 +345,7 @@ class CountedSource:
 
     def attach(self, name: str, values: object, parameter: str) -> Source:  # noqa: ARG002
         """Raise, as counted tables have no single rows."""
-        msg = f"{param(parameter)} must be a column's name where several audits share one counting"
+        msg = f"{param(parameter)} must be a column's name in a family of audits"
         raise InputError(msg)
 
     def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> RowCounts:
@@ -369,7 +372,7 @@ class CountedSource:
             present &= self._matches(name, values)
         if not present.any():
             msg = (
-                f"{param('where')} must leave at least one case, got none for "
+                f"{param('where')} must leave at least one row, got none for "
                 f"{short_repr(dict(conditions))}"
             )
             raise DataError(msg)

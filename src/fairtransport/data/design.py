@@ -52,7 +52,7 @@ class Clusters:
     Clusters(column='household', largest=12, target='people')
     >>> ft.Clusters("household", largest=0)
     Traceback (most recent call last):
-    fairtransport.errors.InputError: `clusters.largest` must be a whole number >= 1, got 0
+    fairtransport.errors.InputError: `clusters.largest` must be a whole number of at least 1, got 0
     """
 
     column: str
@@ -139,15 +139,15 @@ def _check_clusters(rows: RowCounts, clusters: Clusters) -> IntArray:
     people = int(rows.counts[column.codes == MISSING].sum())
     if people:
         msg = (
-            f"{param('clusters')} must name a column without missing values, but "
-            f"{clusters.column!r} lacks one in {people} rows"
+            f"{param('clusters')} must name a column without missing values, but {people} rows "
+            f"have no value in {clusters.column!r}"
         )
         raise DataError(msg)
     unit = np.unique(column.codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if unit.max() == 0:
         msg = (
             f"{param('clusters')} must name a column of two values or more, but {clusters.column!r}"
-            " has one: nothing can be said from a single cluster"
+            " has one: a single cluster tells nothing about others"
         )
         raise DataError(msg)
     return unit

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from fairtransport._core.files import is_file, is_folder
+from fairtransport._core.files import check_file, is_file, is_folder
 from fairtransport._core.validation import short_repr, shorten
 from fairtransport.data import text_files
 from fairtransport.data.arrow_schema import find_durations
@@ -219,7 +219,7 @@ class FileSource:
         shards = self.shards
         if shards.partitioned_by and shards.kind != ".parquet":
             msg = (
-                f"{param(self.parameter)} must be Parquet files where folders tell a column, as "
+                f"{param(self.parameter)} must be Parquet files where folders name a column, as "
                 f"{shards.partitioned_by[0]}=… does, got {shards.kind}"
             )
             raise InputError(msg)
@@ -259,7 +259,7 @@ class FileSource:
             kinds = self.database.kinds(f"SELECT * FROM {self.relation.count_table}")  # noqa: S608
         for name in kinds:
             if "\0" in name:
-                msg = f"the column names of {self.path.name!r} must not hold NUL, got {name!r}"
+                msg = f"column names of {self.path.name!r} must have no null bytes, got {name!r}"
                 raise DataError(msg)
         return {name: kind for name, kind in kinds.items() if name != self.relation.times}
 
@@ -320,8 +320,8 @@ def find_shards(path: Path, parameter: str) -> Shards:
     files = list(_check_one_kind(candidates, parameter))
     if not files:
         msg = (
-            f"{param(parameter)} must be an existing file, a folder with files in it or a pattern "
-            f"that some match, got {short_repr(str(path), 200)}"
+            f"there is no data file in {short_repr(str(path), 200)}: {param(parameter)} must be a "
+            "file, a folder with files in it or a pattern such as 'loans/*.csv'"
         )
         raise InputError(msg)
     nonempty = tuple(file for file in files if file.stat().st_size)
@@ -333,7 +333,7 @@ def find_shards(path: Path, parameter: str) -> Shards:
     for file, partition in zip(nonempty, partitions, strict=True):
         if list(partition) != list(partitions[0]):
             msg = (
-                f"the folders of {param(parameter)} must tell the same columns, as in race=a, but "
+                f"the folders of {param(parameter)} must name the same columns, as in race=a, but "
                 f"those of {_relative_repr(nonempty[0], base)} and "
                 f"{_relative_repr(file, base)} do not"
             )
@@ -344,14 +344,13 @@ def find_shards(path: Path, parameter: str) -> Shards:
 def _find_file(path: Path, parameter: str) -> Shards:
     kind = path.suffix.lower()
     if kind not in FILE_KINDS:
+        advice = "; save the sheet as .csv" if kind.startswith(".xls") else ""
         msg = (
             f"{param(parameter)} must be a file of type {', '.join(FILE_KINDS)}, "
-            f"got {short_repr(str(path), 200)}"
+            f"got {short_repr(str(path), 200)}{advice}"
         )  # fmt: skip
         raise InputError(msg)
-    if not is_file(path):
-        msg = f"{param(parameter)} must be an existing file, got {short_repr(str(path), 200)}"
-        raise InputError(msg)
+    check_file(parameter, path)
     if path.stat().st_size == 0:
         msg = f"the file {path.name!r} is empty"
         raise DataError(msg)
@@ -480,8 +479,8 @@ def _check_distinct_names(database: Database, paths: Sequence[Path]) -> None:
         new = [name for name in _parquet_kinds(database, path) if name not in own]
         if new:
             msg = (
-                f"the file {path.name!r} must have distinct column names, in capitals and small "
-                f"letters too, but the second of a name would be read as {new[0]!r}"
+                f"the file {path.name!r} must have distinct column names, whatever their capital "
+                f"letters, but the second of a name would be read as {new[0]!r}"
             )
             raise DataError(msg)
 

@@ -248,7 +248,7 @@ def check_groups(roles: Roles, rows: RowCounts) -> None:
         if people >= MIN_ROWS and len(column.levels) == people and _is_id(name, column):
             msg = (
                 f"{param('sensitive_features')} must name columns that put people into groups, got "
-                f"{name!r}, which has another value for every person, as an ID has"
+                f"{name!r}, which has a different value for each person, as an ID has"
             )
             raise InputError(msg)
 

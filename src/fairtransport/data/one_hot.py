@@ -143,7 +143,7 @@ def check_no_one_hot(levels: Mapping[str, Sequence[object]], profile: Sequence[s
                 msg = (
                     f"{param('sensitive_features')} must not hold one-hot columns in a monitor, "
                     f"which cannot change {', '.join(flags)} as one feature, got {name!r}: pass "
-                    "one column of levels and encode it in the model, or use other prefixes if "
+                    "one column of groups and encode it in the model, or use other prefixes if "
                     "they are different features"
                 )
                 raise InputError(msg)

@@ -299,7 +299,7 @@ def frame_source(data: object, parameter: str) -> FrameSource:
             raise InputError(msg)
         if not is_text(name):
             msg = (
-                f"{param(parameter)} must have whole characters in column names, got "
+                f"{param(parameter)} must have valid Unicode text as column names, got "
                 f"{short_repr(name)}"
             )
             raise InputError(msg)
@@ -331,7 +331,7 @@ def _translate_unicode_errors(what: str) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        msg = f"{what} must hold whole characters, got {short_repr(error.object)}"
+        msg = f"{what} must hold valid Unicode text, got {short_repr(error.object)}"
         raise DataError(msg) from error
 
 

@@ -140,8 +140,8 @@ def text_relation(database: Database, shards: Shards) -> Relation:
             check_line_widths(path)
         if len(heads) > 1:
             msg = (
-                f"the text files of {str(shards.paths[0].parent)!r} could not be read as one: what "
-                "stands between their values was not found out"
+                f"the text files of {str(shards.paths[0].parent)!r} could not be read as one: the "
+                "separator of their values is not clear"
             )
             raise DataError(msg) from error
         reader = texts = READ_CSV.format(quote_texts(shards.locations))  # DuckDB reports the error
@@ -192,7 +192,7 @@ def _check_header(dialect: Dialect, head: _Header) -> None:
     for name, (first, *more) in places.items():
         if name and more:
             msg = (
-                "the header must have distinct column names, in capitals and small letters too, "
+                "the header must have distinct column names, whatever their capital letters, "
                 f"but column {first} is {short_repr(names[first - 1])} and column {more[0]} is "
                 f"{short_repr(names[more[0] - 1])}"
             )

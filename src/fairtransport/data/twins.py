@@ -121,8 +121,8 @@ def _list_levels(name: str, values: object) -> list[Value]:
             raise InputError(msg)
         if is_nonfinite(value):
             msg = (
-                f"{param(name)} must not hold NaN or infinity, got {value}; None is the missing "
-                "level"
+                f"{param(name)} must not hold NaN or infinity, got {value}; None stands for a "
+                "missing value"
             )
             raise InputError(msg)
         levels.append(value)
@@ -183,7 +183,7 @@ def _check_known(
     for value in values:
         if value not in options:
             msg = (
-                f"{param(parameter)} must hold levels of {name!r} ({', '.join(options)}), got "
+                f"{param(parameter)} must hold values of {name!r} ({', '.join(options)}), got "
                 f"{short_repr(value)}"
             )
             raise InputError(msg)
@@ -283,7 +283,8 @@ def check_level_names(
         return {}
     if not twins:
         msg = (
-            f"{param('levels')} needs {param('model')}: without one there are no twins to ask about"
+            f"{param('levels')} needs {param('model')}: only a model can be queried for people "
+            "with other sensitive values"
         )
         raise InputError(msg)
     if not isinstance(levels, Mapping):
@@ -309,8 +310,8 @@ def _check_points(sizes: Sequence[int], families: Sequence[int]) -> None:
     total = sum(size * count for size, count in zip(sizes, families, strict=True))
     if total > MAX_TWIN_POINTS:
         msg = (
-            f"{param('sensitive_features')} make {size:,} combinations and so {total:,} points, "
-            f"more than {MAX_TWIN_POINTS:,}; sample rows at random, restrict {param('levels')} or "
-            f"pass {param('bins')}"
+            f"{param('sensitive_features')} have {size:,} combinations, which make {total:,} "
+            f"different rows, more than {MAX_TWIN_POINTS:,}; audit a random sample of the rows, "
+            f"name fewer {param('levels')}, or cut numbers with {param('bins')}"
         )
         raise InputError(msg)

@@ -131,7 +131,7 @@ _ROWS = (
         colour="magenta",
         rank=1,
         exit_code=5,
-        exit_meaning="this audit cannot tell: its figures are no evidence",
+        exit_meaning="this audit cannot tell: its numbers are no evidence",
     ),
     VerdictRow(
         value=None,
@@ -148,8 +148,8 @@ _ROWS = (
 VERDICTS: dict[str | None, VerdictRow] = {row.value: row for row in _ROWS}
 """The row of each verdict, by its value."""
 EXIT_CODES = {
-    0: "not shown to be over the limit: within it, not settled, or no limit was set",
-    1: "no result: the audit could not be carried out with these data, this model or this disk",
+    0: "within the limit, not settled, or no limit was set: 0 is no proof of fairness",
+    1: "no result: the data, the model or an output file could not be used",
     2: "wrong usage",
 } | {row.exit_code: row.exit_meaning for row in sorted(_ROWS, key=lambda row: row.exit_code)
      if row.exit_meaning}  # fmt: skip

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import numpy as np
 
 from fairtransport._core.schema import Doc
-from fairtransport._core.validation import check_finite, check_float_array, short_repr
+from fairtransport._core.validation import (
+    check_finite,
+    check_float_array,
+    list_values,
+    short_repr,
+)
 from fairtransport.errors import InputError, param
 from fairtransport.explain.moves import Profile  # noqa: TC001 - annotations are the schema
 from fairtransport.explain.moves import Value as PlainValue  # noqa: TC001
@@ -362,13 +367,13 @@ def _check_choices(
         raise InputError(msg)
     if favourable is not None and len(labels) >= N_BINARY_LABELS and favourable not in labels:
         msg = (
-            f"{param('favourable')} must be one of the labels {short_repr(labels)}, got "
+            f"{param('favourable')} must be one of the labels {list_values(labels)}, got "
             f"{short_repr(favourable)}"
         )
         raise InputError(msg)
     if privileged is not None and privileged not in groups:
         msg = (
-            f"{param('privileged')} must be one of the groups {short_repr(groups)}, got "
+            f"{param('privileged')} must be one of the groups {list_values(groups)}, got "
             f"{short_repr(privileged)}"
         )
         raise InputError(msg)

@@ -78,7 +78,7 @@ class BinomialTest:
             return n
         msg = (
             f"{param('delta')} must be farther from the value {self.share:g}, got {self.delta:g}: "
-            f"more than {MAX_CASES:,} cases would be needed"
+            f"more than {MAX_CASES:,} people would be needed"
         )
         raise InputError(msg)
 
@@ -325,7 +325,7 @@ class Simulation:
             if 2 * n > MAX_CASES:
                 msg = (
                     f"{param('delta')} must be farther from the pilot's value {self.value:g}, got "
-                    f"{self.delta:g}: more than {MAX_CASES:,} cases would be needed"
+                    f"{self.delta:g}: more than {MAX_CASES:,} people would be needed"
                 )
                 raise InputError(msg)
         return n * math.sqrt(2)

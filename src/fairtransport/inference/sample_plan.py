@@ -45,7 +45,7 @@ MAX_SIMULATIONS = 1_000_000
 ALARM_ERRORS = 3.0
 """Standard errors by which the check may miss the target power without a note."""
 CASES = (
-    "Cases are independent people; where rows belong together, count the clusters (`clusters` of "
+    "This is for independent people; where rows belong together, count the clusters (`clusters` of "
     "the audit), not the rows."
 )
 NEGLIGIBLE_CHANCE = 1e-4
@@ -155,9 +155,9 @@ class SamplePlan:
             return
         (fewest, most), (low, high) = self.n_range, self.power_range
         needed = (
-            f"at least {fewest:,} cases would be needed, if any number is enough"
+            f"at least {fewest:,} people would be needed, if any number is enough"
             if most is None
-            else f"{fewest:,} to {most:,} cases would be needed"
+            else f"{fewest:,} to {most:,} people would be needed"
         )
         values = " to ".join(f"{value:.4g}" for value in self.value_range)
         yield (
@@ -168,9 +168,9 @@ class SamplePlan:
 
     @property
     def _plan_words(self) -> str:
-        """The number of cases and its effect, in a sentence."""
+        """The number of people and its effect, in a sentence."""
         what = "rejects" if self.goal == "reject" else "certifies"
-        cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
+        people = "1 person" if self.n == 1 else f"{self.n:,} people"
         if self.method == CLOPPER_PEARSON:
             about, chance = "", f"{100 * self.achieved:.1f} %"
         else:
@@ -178,7 +178,7 @@ class SamplePlan:
             error = f"Monte-Carlo error {100 * self.achieved_error:.1f} %"
             chance = f"{100 * self.achieved:.1f} % ({error})"
         return (
-            f"With {about}{cases}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
+            f"With {about}{people}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
             f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
         )
 
@@ -350,7 +350,7 @@ def _describe_minimum(test: BinomialTest, n: int) -> str:
     """Return the rule of three: what even the best sample needs."""
     least = test.least_certifying()
     text = (
-        f"Even if nobody in the sample is affected, fewer than {least:,} cases cannot certify: "
+        f"Even if nobody in the sample is affected, fewer than {least:,} people cannot certify: "
         f"n >= log(α)/log(1 − δ) is needed."
     )
     if least >= n / 2:
@@ -371,8 +371,8 @@ def _build_simulated_plan(simulation: Simulation, power: float, goal: str) -> Sa
     notes = [*simulation.pilot.notes]
     if not simulation.pilot.fixed_targets:
         notes.append(
-            "Each planned audit compares people with points of its own sample alone, of which "
-            "a smaller sample has fewer."
+            "Each planned audit compares people with people of its own sample alone, of whom a "
+            "smaller sample has fewer."
         )
     if achieved < power - ALARM_ERRORS * error:
         notes.append(
@@ -401,7 +401,7 @@ def _check_share(value: object) -> float:
     """Return a value, checked to be a share."""
     share = check_number("value", value, at_least=0)
     if share > 1:
-        msg = f"{param('value')} must be a share, at most 1, got {short_repr(value)}"
+        msg = f"{param('value')} must be a share of people, at most 1, got {short_repr(value)}"
         raise InputError(msg)
     return share
 
@@ -410,7 +410,7 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
     """Check that the truth is on the goal's side of δ: else power never exceeds the level."""
     if (value > delta) if goal == "reject" else (value < delta):
         return
-    sign = "<" if goal == "reject" else ">"
+    sign = "below" if goal == "reject" else "above"
     msg = f'{param("delta")} must be {sign} {what} {value:.6g} for the goal "{goal}", got {delta:g}'
     raise InputError(msg)
 
@@ -452,15 +452,14 @@ def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
     if goal == "certify" and not pilot.fixed_targets:
         msg = (
             f'{param("goal")} must be "reject" where people are compared with people in the audit '
-            'data alone, got "certify": that certifies nothing at any size. Twins that a model is '
-            f"asked about, or a reference frame in {param('targets')}, do."
+            'data alone, got "certify": such an audit certifies nothing at any size. Give a '
+            f"{param('model')} to query, or {param('targets')}"
         )
         raise InputError(msg)
     if method == "finite-sample" and pilot.loss_range is None:
         msg = (
-            f"{param('loss_range')} must be given for the method 'finite-sample', as the planned "
-            "audit knows it before its data: those of a pilot are no limits of the losses; got "
-            "None"
+            f"{param('loss_range')} must be given for the method 'finite-sample', got None: the "
+            "losses of a pilot do not show how large a loss can be"
         )
         raise InputError(msg)
 

@@ -56,11 +56,12 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
     lines = [] if decisions is None else [*decision_lines(decisions), ""]
     heading = line((describe_verdict(monitor), f"bold {colour}"))
     content = Group(*map(line, lines), heading, line(""), two_columns(rows))
-    terminal().print(frame_panel(content, f"{title}, {state.n} cases", colour))
+    who = "1 person" if state.n == 1 else f"{state.n:,} people"
+    terminal().print(frame_panel(content, f"{title}, {who}", colour))
     if waiting:
         print_note(
-            f"The last {waiting} bytes of the file are not counted yet: they are no complete row, "
-            "as a row ends with a line break and its quotes are closed."
+            f"The last {waiting} bytes of the file are not counted yet: they are not a complete "
+            "row, which ends with a line break and has all quotes closed."
         )
     for warning in (*_separate(monitor), *state.warnings):
         print_note(warning)

@@ -10,7 +10,7 @@ from hashlib import sha256
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar
 
-from fairtransport._core.files import is_file
+from fairtransport._core.files import check_file
 from fairtransport._core.validation import short_repr
 from fairtransport.data.columns import Value
 from fairtransport.data.text_files import parse_value, widen_kind
@@ -57,9 +57,7 @@ class GrowingFile:
         if path.suffix.lower() not in kinds:
             msg = f"{param('FILE')} must be of type {', '.join(kinds)}, got {str(path)!r}"
             raise InputError(msg)
-        if not is_file(path):
-            msg = f"{param('FILE')} must be an existing file, got {short_repr(str(path), 200)}"
-            raise InputError(msg)
+        check_file("FILE", path)
         self.path = path
         self.size = path.stat().st_size
         self.header: list[str] | None = None if position is None else position["header"]
@@ -181,7 +179,7 @@ class GrowingFile:
     def _text(self, data: bytes, *, is_first: bool, is_last: bool = True) -> str:
         """Return bytes as text; unless they are the last, they may end inside a character."""
         if is_first and data.lstrip(codecs.BOM_UTF8 + b" \r\n\t").lower().startswith(MARKUP):
-            msg = f"{self.path.name!r} must hold cases, but it is an HTML or XML page"
+            msg = f"{self.path.name!r} must hold a table, but it is an HTML or XML page"
             raise DataError(msg)
         try:
             # only the first bytes of a file can be a byte order mark
@@ -191,7 +189,7 @@ class GrowingFile:
             msg = f"{self.path.name!r} must be UTF-8 text: {error}"
             raise DataError(msg) from error
         if "\0" in text:
-            msg = f"{self.path.name!r} must be UTF-8 text, but it has zero bytes"
+            msg = f"{self.path.name!r} must be UTF-8 text, but it has null bytes"
             raise DataError(msg)
         return text
 

@@ -145,14 +145,14 @@ class Monitor:
     y
         The true labels. The name of their column.
     model
-        The model, which is asked about every person. As in `audit`.
+        The model, which is queried for every person. As in `audit`.
     y_pred, y_score
-        As in `audit`: columns of predictions, where the model cannot be asked.
+        As in `audit`: columns of predictions, where the model cannot be queried.
     sensitive_features, features, pos_label, bins, missing, similarity, loss, loss_range, budget
-        As in `audit`; columns by their names. A loss without limits needs ``loss_range``.
+        As in `audit`; columns by their names. A loss without a range needs ``loss_range``.
     labels
-        All labels that can occur, where scores are given. Not needed if the model tells them.
-        Else answers have to be labels that were seen, once there are two.
+        All labels that can occur, where probabilities are given. Not needed if the model tells
+        them. Else answers have to be labels that were seen, once there are two.
     levels
         All values a sensitive column can have. Needed with ``model`` (bins tell theirs), so that
         the twins do not depend on the stream.
@@ -417,7 +417,7 @@ class Monitor:
 
         now = self._now()
         if not now.n:
-            msg = "a monitor can be drawn once it has taken in a record"
+            msg = "a monitor has nothing to plot before its first record"
             raise InputError(msg)
         looks = [look for look in self._history if look.n < now.n]
         rows = [look._asdict() for look in (*looks, now)]

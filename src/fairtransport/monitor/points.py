@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairtransport._core.validation import short_repr
+from fairtransport._core.validation import list_values, short_repr
 from fairtransport.access.answers import (
     TWO_LABELS,
     all_classes,
@@ -343,7 +343,7 @@ class StreamOracle(Oracle):
         if len(answers) >= TWO_LABELS and positive not in answers:
             msg = (
                 f"{param('pos_label')} must be a prediction "
-                f"({short_repr(sorted(answers, key=str))}), got {short_repr(positive)}; "
+                f"({list_values(sorted(answers, key=str))}), got {short_repr(positive)}; "
                 f"{param('labels')} may list all that can occur"
             )
             raise InputError(msg)
@@ -364,8 +364,8 @@ class StreamOracle(Oracle):
             if not same_answer(self.answers[question], answer):
                 msg = (
                     f"{self.access.who} must not change its answers, but for "
-                    f"{short_repr(question)} it "
-                    f"said {short_repr(self.answers[question])} and now {short_repr(answer)}"
+                    f"{short_repr(question)} it gave {short_repr(self.answers[question])} and now "
+                    f"{short_repr(answer)}"
                 )
                 raise ModelError(msg)
         self._is_resumed = False

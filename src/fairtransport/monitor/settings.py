@@ -122,12 +122,12 @@ def check_settings(
     """Return the settings of a monitor, checked."""
     loss = audit.chosen_loss
     sensitive = _check_names("sensitive_features", audit.sensitive_features)
-    audit.queries.check_only(("log",), "a monitor asks once about every record")
+    audit.queries.check_only(("log",), "a monitor queries the model once about every record")
     access = choose_access(with_log(model, audit.queries.log), y_pred, y_score, loss)
     check_not_random("model", access.box)
     check_no_controls("model", access.box)
     if loss.uses_truth and y is None:
-        msg = f"{param('y')} must be given for the loss {loss.name!r}, got None"
+        msg = f"{param('y')}, the true labels, must be given for the loss {loss.name!r}"
         raise InputError(msg)
     label = None if y is None else _check_names("y", y)[0]
     predictions = _check_predictions(access, loss, label)
@@ -256,14 +256,14 @@ def _check_targets(audit: AuditSettings, access: Access, bins: Bins) -> None:
         return
     if access.box is not None and audit.chosen_similarity.moves_only_to_twins:
         msg = (
-            f"{param('targets')} must be left out with {param('model')} where people move only to "
-            "their twins"
+            f"{param('targets')} must be left out with {param('model')} where people are compared "
+            "only with themselves with other sensitive values"
         )
         raise InputError(msg)
     if bins:
         msg = (
-            f"{param('bins')} must be left out with {param('targets')} in a monitor: pass both "
-            "already binned"
+            f"{param('bins')} must be left out with {param('targets')} in a monitor: cut the "
+            "numbers of both into bins first"
         )
         raise InputError(msg)
 
@@ -283,8 +283,8 @@ def _check_levels(
             complete[name] = [*bin_names(bins[name])]
         if not complete.get(name):
             msg = (
-                f"{param('levels', name)} must list all values that a stream can bring, so that "
-                f"twins are known beforehand, got {short_repr(options.get(name))}"
+                f"{param('levels', name)} must list all values that a stream can bring, as they "
+                f"must be known beforehand, got {short_repr(options.get(name))}"
             )
             raise InputError(msg)
     check_twins(map(len, complete.values()))

@@ -115,4 +115,4 @@ def print_log(systems: list[tuple[System, int, int]], name: str) -> None:
         screen.print(line((str(about.get("name")), "bold"), f"  {system.identity}"))
         more = "" if questions == answers else f" ({answers} answers)"
         columns = ", ".join(system.columns)
-        screen.print(line(f"  {questions} questions about {columns}, kind {system.kind}{more}"))
+        screen.print(line(f"  {questions} queries about {columns}, kind {system.kind}{more}"))

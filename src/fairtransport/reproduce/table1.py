@@ -87,7 +87,7 @@ def table1(
     """Remake Table 1."""
     for name, value in (("splits", splits), ("jobs", jobs)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            msg = f"{param(name)} must be a whole number >= 1, got {short_repr(value)}"
+            msg = f"{param(name)} must be a whole number of at least 1, got {short_repr(value)}"
             raise InputError(msg)
     results = run_splits(range(seed, seed + splits), methods, cache, jobs=jobs)
     details = {name: [split[name]["details"] for split in results] for name in methods}

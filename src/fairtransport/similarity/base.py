@@ -219,7 +219,7 @@ def check_profile_columns(parameter: str, names: Iterable[str], space: SampleSpa
     for name in names:
         if name not in profile:
             choices = ", ".join(profile)
-            msg = f"{param(parameter)} must name columns of the profile ({choices}), got {name!r}"
+            msg = f"{param(parameter)} must name audited columns ({choices}), got {name!r}"
             raise InputError(msg)
 
 

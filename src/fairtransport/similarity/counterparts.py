@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from fairtransport._core.notes import Count, Note
-from fairtransport._core.validation import check_number, short_repr
+from fairtransport._core.validation import check_number, list_values, short_repr
 from fairtransport.data.build import SharedRows, build_space
 from fairtransport.data.sample_space import plain_frame
 from fairtransport.errors import InputError, param
@@ -127,7 +127,7 @@ class Counterparts(BaseSimilarity):
             if name in (*legitimate, *sensitive, *columns):
                 msg = (
                     f"{param('given')} must map columns that can move to others, got {name!r} of "
-                    f"{short_repr(list(columns))}"
+                    f"{list_values(columns)}"
                 )
                 raise InputError(msg)
         check_number("fit_share", self.fit_share, above=0, below=1)

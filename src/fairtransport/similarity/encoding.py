@@ -121,8 +121,8 @@ def one_hot(name: str, slots: IntArray, size: int) -> FloatArray:
     """Return one coordinate per level, 1 at each point's own; raise if there are too many."""
     if len(slots) * size > MAX_COORDINATES:
         msg = (
-            f"the column {name!r} has {size:,} levels at {len(slots):,} points, more than can be "
-            f"compared level by level ({MAX_COORDINATES:,} coordinates); group its levels"
+            f"the column {name!r} has {size:,} values in {len(slots):,} different rows, more than "
+            f"can be compared one by one ({MAX_COORDINATES:,} coordinates); merge rare values"
         )
         raise DataError(msg)
     coordinates = np.zeros((len(slots), size))
@@ -192,8 +192,8 @@ class Encoding:
                 raise _missing_number_error(name)
             level = columns[name].take(at).to_list()[0]
             msg = (
-                f"the column {name!r} has the level {level!r}, which the data of {param('fit')} "
-                "has not"
+                f"the column {name!r} has the value {level!r}, which is not in the data of "
+                f"{param('fit')}"
             )
             raise DataError(msg)
 

@@ -110,16 +110,16 @@ class LearnedSimilarity(BaseSimilarity):
         for name in self.encoding_.columns:
             if name not in space.profile:
                 msg = (
-                    f"{param('similarity')} was fitted on the column {name!r}, which the audit's "
-                    f"profile ({', '.join(space.profile)}) has not"
+                    f"{param('similarity')} was fitted on the column {name!r}, which is not among "
+                    f"the audited columns ({', '.join(space.profile)})"
                 )
                 raise InputError(msg)
         names = (*self.encoding_.columns, *self.free_columns(space))
         for name in space.profile:
             if name not in names:
                 msg = (
-                    f"{param('similarity')} must be fitted on every column of the profile that is "
-                    f"not sensitive, but {name!r} was not in the data of {param('fit')}"
+                    f"{param('similarity')} must be fitted on every audited column that is not "
+                    f"sensitive, but {name!r} was not in the data of {param('fit')}"
                 )
                 raise InputError(msg)
 

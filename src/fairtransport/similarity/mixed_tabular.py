@@ -209,12 +209,14 @@ class MixedTabular(base.BaseSimilarity):
             numeric = base.is_numeric(space.columns[column].levels)
             default = self.default_scale if numeric else self.default_mismatch
             if default is None:
-                rule, fallback = (
-                    ("scales", "default_scale") if numeric else ("mismatch", "default_mismatch")
+                rule, meaning, fallback, others = (
+                    ("scales", "the difference that counts 1", "default_scale", "numbers")
+                    if numeric
+                    else ("mismatch", "how much another value counts", "default_mismatch", "words")
                 )
                 msg = (
-                    f"{param(rule)} must say what a change of {column!r} costs "
-                    f"(or {param(fallback)} must be given)"
+                    f"{param(rule, column)} must be given, a number: {meaning}; or give "
+                    f"{param(fallback)} for all columns of {others}"
                 )
                 raise InputError(msg)
             (scales if numeric else mismatch)[column] = default

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, cast
 import numpy as np
 
 from fairtransport._core import files
-from fairtransport._core.validation import describe_error, is_real, short_repr
+from fairtransport._core.validation import describe_error, is_real, list_values, short_repr
 from fairtransport.data.columns import CodedColumn, merge_columns
 from fairtransport.data.sample_space import native_frame
 from fairtransport.data.sources import encode_columns, read_table
@@ -137,19 +137,22 @@ class Precomputed(BaseSimilarity):
         names = list(frame.columns)
         unknown = [name for name in names if name not in space.profile]
         if unknown or not names:
-            msg = f"{param('points')} must have columns of the profile {space.profile}, got {names}"
+            msg = (
+                f"{param('points')} must have audited columns ({', '.join(space.profile)}), got "
+                f"{list_values(names)}"
+            )
             raise InputError(msg)
         place: dict[tuple[Value, ...], int] = {}
         columns = encode_columns(frame, names, "points").values()
         for at, key in enumerate(zip(*(column.to_list() for column in columns), strict=True)):
             if place.setdefault(key, at) != at:
-                msg = f"{param('points')} must be distinct profiles, got {key} twice"
+                msg = f"{param('points')} must have each row once, got {key} twice"
                 raise InputError(msg)
         keys = list(zip(*(space.columns[name].to_list() for name in names), strict=True))
         rows = [place.get(key, -1) for key in keys]
         if -1 in rows:
             absent = dict(zip(names, keys[rows.index(-1)], strict=True))
-            msg = f"the matrix has no row for {rows.count(-1)} points, one is {absent}"
+            msg = f"the matrix lacks {rows.count(-1)} of the audited rows, such as {absent}"
             raise DataError(msg)
         return np.array(rows, np.int64)
 
@@ -238,8 +241,7 @@ def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]
         return matrix, frame
     if points is not None:
         msg = (
-            f"{param('points')} must be left out for a table of edges, which names its profiles "
-            "itself"
+            f"{param('points')} must be left out for a table of edges, which names its rows itself"
         )
         raise InputError(msg)
     return _read_edges(read_table(path, "path"), path.name)
@@ -247,9 +249,7 @@ def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]
 
 def _read_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
     """Return the matrix of an ``.npz`` file, and its profiles if it has them."""
-    if not path.is_file():
-        msg = f"{param('path')} must be an existing file, got {str(path)!r}"
-        raise InputError(msg)
+    files.check_file("path", path)
     try:
         most = files.max_unpacked_bytes(path.stat().st_size)
         files.unpacked_sizes(path, most, inner=False)
@@ -297,7 +297,7 @@ def _read_edges(table: nw.DataFrame[IntoDataFrame], file: str) -> tuple[Costs, I
     expected = {"cost", *(f"{name}{end}" for name in names for end in EDGE_SUFFIXES)}
     if not names or expected != set(table.columns):
         msg = (
-            f"{file!r} must have the column cost and, for each column of the profile, two that "
+            f"{file!r} must have the column cost and, for each audited column, two that "
             f"end in {EDGE_SUFFIXES[0]} and {EDGE_SUFFIXES[1]}, got {', '.join(table.columns)}"
         )
         raise DataError(msg)

@@ -59,7 +59,7 @@ def corners_of_embedding(
     corners = _probe_corners(rows, forest, points)
     check_fits(
         corners * len(rows) * CORNER_BYTES,
-        f"frontiers of about {corners:.0f} corners for each of {len(rows):,} points",
+        f"{len(rows):,} different rows with about {corners:.0f} comparisons each",
     )
     if corners > MAX_TREE_CORNERS:
         forest = build_forest(losses, geometry, place, flat=True)

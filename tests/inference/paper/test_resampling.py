@@ -92,5 +92,5 @@ def test_more_people_than_numpy_subsamples_are_refused():
 
 @pytest.mark.parametrize("many", [0, 10**7 + 1, 10**400, 1.5])
 def test_a_number_of_resamples_has_limits(many):
-    with pytest.raises(InputError, match=r"^`n_resamples` must be a whole number >= 1"):
+    with pytest.raises(InputError, match=r"^`n_resamples` must be a whole number of at least 1"):
         check_n_resamples(many)

@@ -164,8 +164,8 @@ def test_the_largest_difference_is_found_and_not_exceeded():
         (dict(strata=[0, 1, 1]), "`strata` must have one value in each block, got two in one"),
         (dict(loss_range=(1, 0)), "`loss_range` must be two finite numbers, the smaller first"),
         (dict(loss_range=3), "`loss_range` must be two finite numbers, the smaller first, got 3"),
-        (dict(alpha=1), "`alpha` must be a finite number > 0 and < 1, got 1"),
-        (dict(orders=0), "`orders` must be a whole number >= 1, got 0"),
+        (dict(alpha=1), "`alpha` must be a number above 0 and below 1, got 1"),
+        (dict(orders=0), "`orders` must be a whole number of at least 1, got 0"),
         (dict(rng="x"), "`rng` must be a seed >= 0, a numpy generator or None, got 'x'"),
     ],
 )
@@ -182,7 +182,7 @@ def test_sensitive_features_have_names():
 
 
 def test_bad_questions_are_named():
-    with pytest.raises(InputError, match="`delta` must be a finite number >= 0, got -1"):
+    with pytest.raises(InputError, match="`delta` must be a number of at least 0, got -1"):
         LAW.pvalue(-1)
     with pytest.raises(InputError, match="`alpha` must be"):
         LAW.lower_bound(0)
