@@ -70,7 +70,8 @@ _ROWS = (
         phrase="over the limit",
         part_phrase="rejected that it is at most δ",
         definition=(
-            "The lower bound is above δ: data like these would be rare if the model kept the limit."
+            "The lower bound is above the limit: data like these would be rare if the population "
+            "were within it."
         ),
         decides=True,
         evidence="{sure} {at_least}more than δ = {delta_above}{pvalue}",
@@ -91,7 +92,7 @@ _ROWS = (
         title="Within the limit",
         phrase="within the limit",
         part_phrase="certified that it is at most δ",
-        definition="The upper bound is at most δ.",
+        definition="The upper bound is at or below the limit.",
         decides=True,
         evidence="{sure} {at_most}no more than δ = {delta_below}",
         figures=("upper",),
@@ -110,7 +111,7 @@ _ROWS = (
         title="Not settled",
         phrase="not settled",
         part_phrase="not settled",
-        definition="Neither. The data do not decide; more cases may.",
+        definition="The data show neither; more people may settle it.",
         evidence="{undecided}",
         mark="?",
         colour="yellow",

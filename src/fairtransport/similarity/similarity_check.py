@@ -223,14 +223,14 @@ def check(
     >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30, 30, 52]})
     >>> ft.similarity.check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
     Similarity of 3 people
-    Two people are comparable when they differ in nothing but the sensitive features and have the
-    same true label, if one is used; moving between them is free.
-    66.7 % of them have somebody comparable with another sex, to whom a move is free.
+    Two people are similar if they differ only in the sensitive features and, if true labels are
+    used, have the same one. Their distance is 0.
+    66.7 % of them have a similar person with another sex at distance 0.
     <BLANKLINE>
-    Nearest comparable people of another group, for people at random:
-      sex f → m (free); the same: age 30
+    Nearest similar people of another group, for people at random:
+      sex f → m (distance 0); the same: age 30
     <BLANKLINE>
-    What it costs to have somebody else's value in one column:
+    Distance to the same person with another person's value in one column:
       sex: free
       age: not allowed
     """

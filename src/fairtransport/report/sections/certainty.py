@@ -88,7 +88,9 @@ def law_sentence(summary: AuditSummary) -> str | None:
     """Return what the histogram is for; None if there is none."""
     if summary.law is None:
         return None
-    source = f"The histogram was made by the method {shorten(visible(summary.law.method), 60)}"
+    resamples = f"up to {summary.provenance.resamples:,} resamples"
+    method = shorten(visible(summary.law.method), 60)
+    source = f"The histogram was made by the method {method} ({resamples})"
     if summary.law.method == summary.method:
         return f"{source}."
     return f"{source}. It is an illustration: the bounds of {summary.method} do not use it."
