@@ -284,10 +284,11 @@ def suppression_sentence(summary: AuditSummary) -> str | None:
         f"This report is made to be shared. Numbers about fewer than {rule.at_least} people were "
         "left out, and so were others from which they could be worked out. Also left out are the "
         "hash of the data, the seed, the histogram of the statistic, the statistic at other "
-        "budgets, other methods, and how many swaps and different rows there are. Numbers of people "
-        f"are multiples of {rule.at_least}. The statistic, mean losses and bounds are multiples of "
-        f"{rule.step:g} (or the limit δ), so that no count can be worked out from them; bounds are "
-        "rounded outwards and still hold. The verdict is that of the numbers before rounding."
+        "budgets, other methods, and how many swaps and different rows there are. Numbers of "
+        f"people are multiples of {rule.at_least}. The statistic, mean losses and bounds are "
+        f"multiples of {rule.step:g} (or the limit δ), so that no count can be worked out from "
+        "them; bounds are rounded outwards and still hold. The verdict is that of the numbers "
+        "before rounding."
     )
 
 

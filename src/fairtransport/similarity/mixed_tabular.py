@@ -168,7 +168,10 @@ class MixedTabular(base.BaseSimilarity):
 
     def describe(self) -> str:
         """Return one sentence for the report."""
-        words = [f"a difference of {scale:g} in {column} counts 1" for column, scale in self.scales.items()]
+        words = [
+            f"a difference of {scale:g} in {column} counts 1"
+            for column, scale in self.scales.items()
+        ]
         if self.default_scale is not None:
             words.append(f"a difference of {self.default_scale:g} in any other number counts 1")
         if words:
@@ -176,7 +179,8 @@ class MixedTabular(base.BaseSimilarity):
         words += [f"another {column} counts {cost:g}" for column, cost in self.mismatch.items()]
         if self.default_mismatch is not None:
             words.append(f"another value of any other column counts {self.default_mismatch:g}")
-        words += [f"{column} must be equal" for column in base.check_column_names("exact", self.exact)]
+        exact = base.check_column_names("exact", self.exact)
+        words += [f"{column} must be equal" for column in exact]
         words.append("sensitive features that are not named count nothing")
         return f"Squared distances add up: {'; '.join(words)}."
 

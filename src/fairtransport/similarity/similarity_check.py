@@ -65,7 +65,9 @@ class SimilarPair:
             for name, value in self.first.items()
             if name not in differ
         )
-        far = f"squared distance {self.squared_distance:.3g}" if self.squared_distance else "distance 0"
+        far = "distance 0"
+        if self.squared_distance:
+            far = f"squared distance {self.squared_distance:.3g}"
         return f"{changes} ({far}); the same: {same or 'nothing'}"
 
 

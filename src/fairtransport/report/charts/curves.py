@@ -300,7 +300,9 @@ def confidence_sequence_chart(
             style.words("words", title="Line"),
         )
         layers.append(style.layer(reached, "rule", rule, x=across, tooltip=tip))
-        subtitle.append(f"Vertical line: {VERDICTS[verdict].phrase} ({verdict}) after {at:,} people")
+        subtitle.append(
+            f"Vertical line: {VERDICTS[verdict].phrase} ({verdict}) after {at:,} people"
+        )
     if delta is not None:
         crossed = first_above(rows, delta)
         subtitle.append(f"The lower bound is above δ {since_words(crossed)}")

@@ -201,8 +201,13 @@ def _finite(value: float | None) -> float | None:
 FAMILY_NUMBERS = ("statistic", "lower", "upper", "delta")
 FAMILY_FIELDS = ("name", *FAMILY_NUMBERS, "verdict")
 FAMILY_ROW = 40
-FAMILY_TIPS = (("name", "Audit"), ("range", "Interval"), ("estimate", "Statistic"), ("limit", "Limit δ"),
-        ("verdict", "Verdict"))  # fmt: skip
+FAMILY_TIPS = (
+    ("name", "Audit"),
+    ("range", "Interval"),
+    ("estimate", "Statistic"),
+    ("limit", "Limit δ"),
+    ("verdict", "Verdict"),
+)
 
 
 def family_chart(table: style.Table) -> ChartType:

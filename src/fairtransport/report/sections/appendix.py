@@ -171,7 +171,9 @@ GLOSSARY = {
     "Resamples": (
         "Samples that are drawn at random from the data, to see how far a result varies."
     ),
-    "Seed": "The number that random choices start from. With the same seed an audit can be repeated.",
+    "Seed": (
+        "The number that random choices start from. With the same seed an audit can be repeated."
+    ),
     "Sensitive feature": (
         "A column that should make no difference to the decision, such as race or sex."
     ),
@@ -184,9 +186,7 @@ GLOSSARY = {
     ),
     "Swap": "A similar person takes the place of a person.",
     "True label": "The correct decision or outcome, in the same words as the predictions.",
-    **{
-        f"{row.title} ({row.value})": row.definition for row in VERDICTS.values() if row.definition
-    },
+    **{f"{row.title} ({row.value})": row.definition for row in VERDICTS.values() if row.definition},
     "Worse off": (
         "Gets a less favourable decision than with another value of the sensitive features."
     ),
@@ -196,6 +196,7 @@ WRITTEN_AS = {
     "At least, at most (lower and upper bound)": "at least|at most|(lower|upper) bound",
     "Budget, ε": "budget|ε",
     "Copy": "copy|copies",
+    "FaiTH statistic": "statistic",
     "Counterpart": "counterparts?",
     "Independently": "independent(ly)?",
     "Limit, δ": "limit|δ",
@@ -233,7 +234,7 @@ def _sort_key(term: str) -> str:
 
 
 def _occurs(term: str, text: str) -> bool:
-    written = WRITTEN_AS.get(term, re.escape(term.split(" (")[0]))
+    written = WRITTEN_AS.get(term, re.escape(term.split(" (", maxsplit=1)[0]))
     return re.search(rf"(?<!\w)({written})(?!\w)", text, re.IGNORECASE) is not None
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fairtransport.report.sections.section import Output
 
 
-DIFFERENCES = ("Model", "Beside", "Difference", "Interval", "p", "Verdict", "Not worse")
+DIFFERENCES = ("Model", "Compared with", "Difference", "Interval", "p", "Verdict", "Not worse")
 WORDS = {"undecided": "not settled", "not-applicable": "cannot tell"}
 """Verdicts on two models as tables have them, where that is another word."""
 
@@ -79,7 +79,9 @@ def is_more_within(difference: Difference) -> bool:
 
 def verdict_word(difference: Difference) -> str:
     """Return the verdict on a pair as tables have it."""
-    return "more" if is_more_within(difference) else WORDS.get(difference.verdict, difference.verdict)
+    return (
+        "more" if is_more_within(difference) else WORDS.get(difference.verdict, difference.verdict)
+    )
 
 
 def applicability_sentence(summary: ComparisonSummary) -> str | None:
@@ -145,7 +147,7 @@ def risks_sentence(summary: ComparisonSummary) -> str:
         f"{write(one.worst_case_risk)}"
         for one in ends
     ]
-    return f"{what}: {'; '.join(parts)}. At worst means {worst_swap(summary)}."
+    return f"{what}: {'; '.join(parts)}. “At worst”: {worst_swap(summary)}."
 
 
 def _risk_words(summary: ComparisonSummary) -> str:
@@ -217,7 +219,10 @@ def differences_table(summary: ComparisonSummary) -> Table:
 
     columns = columns_of(DIFFERENCES, DIFFERENCES[2:5])
     return Table(
-        "differences", "Differences between the statistics of two models", columns, tuple(map(row, summary.differences))
+        "differences",
+        "Differences between the statistics of two models",
+        columns,
+        tuple(map(row, summary.differences)),
     )
 
 
@@ -234,14 +239,10 @@ def comparison_intervals_sentence(summary: ComparisonSummary) -> str:
     holds = condition_sentence(summary)
     if ends(summary).lower is None:
         return f"{own} {holds}"
-    one_pair = len(summary.differences) == 1
-    paired = "The interval of the difference compares the same people under both models"
-    if not one_pair:
-        paired = (
-            "The intervals of the differences are simultaneous too, and compare the same people "
-            "under both models"
-        )
-    return f"{own} {paired}, with {sure}. {holds}"
+    same = "for the same people under both models (a paired comparison)"
+    if len(summary.differences) == 1:
+        return f"{own} The interval of the difference is {same}, with {sure}. {holds}"
+    return f"{own} So are the intervals of the differences, which are {same}. {holds}"
 
 
 def _comparison_finding_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
@@ -306,7 +307,11 @@ COMPARISON_TERMS = {
         "shown."
     ),
 }
-REPLACED_TERMS = ("p-value", "At least, at most (lower and upper bound)")
+REPLACED_TERMS = (
+    "p-value",
+    "At least, at most (lower and upper bound)",
+    *(f"{row.title} ({row.value})" for row in VERDICTS.values()),
+)
 """Entries of an audit's glossary that are about its own verdict."""
 
 
@@ -356,8 +361,8 @@ COMPARISON_METHOD = Section("how", "Method", "comparison_method.j2", _comparison
 
 
 GROUPS_NOTE = (
-    "How much swaps raise each group's mean loss under either model, if they are chosen so that the "
-    "mean loss of everybody together rises most."
+    "How much swaps raise each group's mean loss under either model, if they are chosen so that "
+    "the mean loss of everybody together rises most."
 )
 
 

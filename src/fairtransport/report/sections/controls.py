@@ -45,9 +45,7 @@ def controls_sentence(summary: AuditSummary) -> str | None:
     first = f"a change of {_names(summary.provenance.sensitive)}"
     second = f"a change of {_names(controls.columns)}"
     effects = number(controls.sensitive_shift), number(controls.control_shift)
-    sentence = (
-        f"On average {first} adds {effects[0]} to a person's loss, {second} {effects[1]}"
-    )
+    sentence = f"On average {first} adds {effects[0]} to a person's loss, {second} {effects[1]}"
     if sign:
         sentence = (
             f"On average {first} makes a correct decision wrong for {effects[0]} of people, "

@@ -72,7 +72,12 @@ def pairs_table(counterparts: CounterpartsFound) -> Table:
         )
         for pair in counterparts.pairs
     ]
-    return Table("pairs", "People drawn at random, with a counterpart each", columns_of(titles, []), tuple(cells))
+    return Table(
+        "pairs",
+        "People drawn at random, with a counterpart each",
+        columns_of(titles, []),
+        tuple(cells),
+    )
 
 
 def gate_sentence(counterparts: CounterpartsFound) -> str:

@@ -181,9 +181,9 @@ def promise_sentence(summary: FamilySummary) -> str:
         return "No limit was set, so there are no verdicts."
     whose = for_units(*_units(summary)) or FOR_INDEPENDENT
     return (
-        f"With {confidence(summary)} confidence no verdict here is wrong{whose}, however the audits "
-        "depend on each other. Valid only if the audits were chosen before anybody looked at the "
-        "data."
+        f"With {confidence(summary)} confidence no verdict here is wrong{whose}, however the "
+        "audits depend on each other. Valid only if the audits were chosen before anybody looked "
+        "at the data."
     )
 
 

@@ -117,7 +117,9 @@ def _what_happens(summary: AuditSummary) -> str:
     if turns_decisions(summary):
         if summary.target_scope == "twins":
             return f"have a correct decision that would become wrong with another {names}"
-        return "have a correct decision and are swapped with a similar person whose decision is wrong"
+        return (
+            "have a correct decision and are swapped with a similar person whose decision is wrong"
+        )
     if (label := counted_label(summary)) is not None:
         text = f"“{label_text(label)}”"
         if summary.target_scope == "twins":
@@ -136,7 +138,9 @@ def turns_decisions(summary: AuditSummary) -> bool:
 
 def row_meaning(summary: AuditSummary) -> str:
     """Return what a row of the table of swaps is."""
-    label = " and the same true label" if any(one.label is not None for one in summary.moves) else ""
+    label = (
+        " and the same true label" if any(one.label is not None for one in summary.moves) else ""
+    )
     listed = "turn a correct decision into a wrong one"
     if not turns_decisions(summary):
         listed = f"lead to a higher {'prediction' if is_outcome(summary) else 'loss'}"
@@ -176,16 +180,16 @@ def shows_flows(summary: AuditSummary) -> bool:
 def flows_meaning(summary: AuditSummary) -> str:
     """Return what the flows count, what a loss or a gain of people means, and what to trust."""
     sentences = [
-        f"Imagine that {moves_phrase(summary)} are made. Each cell shows how many people it then "
-        "gains (+, blue) or loses (−, orange)."
+        f"Imagine that {moves_phrase(summary)} are made.",
+        "Each cell shows how many people it then gains (+, blue) or loses (−, orange).",
     ]
     if turns_decisions(summary):
         whom = "similar people"
         if summary.target_scope == "twins":
             whom = f"another {alternatives_text(summary.provenance.sensitive)}"
         sentences.append(
-            f"Where a cell loses many, many correct decisions would become wrong with {whom}. Where "
-            "it gains many, decisions on people with these values are often wrong."
+            f"Where a cell loses many, many correct decisions would become wrong with {whom}. "
+            "Where it gains many, decisions on people with these values are often wrong."
         )
     else:
         what = "Predictions are" if is_outcome(summary) else "The loss is"
@@ -388,7 +392,9 @@ def groups_table(summary: AuditSummary) -> Table:
         )  # fmt: skip
 
     columns = columns_of(["Group", *numeric, part], [*numeric, part])
-    return Table("groups", moves_title(summary, "By group"), columns, tuple(map(row, summary.groups)))
+    return Table(
+        "groups", moves_title(summary, "By group"), columns, tuple(map(row, summary.groups))
+    )
 
 
 def rows_with_room(summary: AuditSummary, room: int) -> int | None:

@@ -20,9 +20,9 @@ THROUGH, REST = "Loss added if only it changes", "Loss added if only it stays"
 HOW = (
     "How it was done: a random forest was fitted on half of the people and tested on the others. "
     "Balanced accuracy is the share of each group that is predicted correctly, averaged over the "
-    "groups. Another predictor may do better. If two columns hold the same information, each has a "
-    "high accuracy alone, and leaving one of them out changes little. “Shown to depend” is an exact "
-    "permutation test, adjusted for all columns together."
+    "groups. Another predictor may do better. If two columns hold the same information, each has "
+    "a high accuracy alone, and leaving one of them out changes little. “Shown to depend” is an "
+    "exact permutation test, adjusted for all columns together."
 )
 SWAPS = (
     "For the last two columns the model was queried again for the people in swaps: with only one "
