@@ -154,7 +154,7 @@ def test_what_has_no_number_is_sorted_last(visit):
 
 def test_tables_are_filtered_and_counted(visit):
     page = visit().page
-    box = page.get_by_label("Show rows with this text: Who is swapped with whom")
+    box = page.get_by_label("Search in the table: Who is swapped with whom")
     count = page.locator("[data-table]:has(#table-moves) output")
     assert count.inner_text() == "6 of 6 rows"
 
@@ -171,7 +171,7 @@ def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(visit):
     rows = page.locator("#table-moves tbody tr:visible")
     button = page.locator("[data-table]:has(#table-moves) .more")
     count = page.locator("[data-table]:has(#table-moves) output")
-    box = page.get_by_label("Show rows with this text: Who is swapped with whom")
+    box = page.get_by_label("Search in the table: Who is swapped with whom")
     assert (rows.count(), button.inner_text()) == (20, "Show all 180")
     assert count.inner_text() == "180 of 180 rows, the first 20 shown"
 
@@ -294,7 +294,7 @@ def test_without_scripting_the_tables_have_the_numbers(visit):
     assert page.locator("#table-flows-1").is_visible()
     assert page.locator("#table-moves tbody tr").count() == 6
     assert page.locator("th button").count() == 0
-    assert page.get_by_text("This chart is drawn only where JavaScript is on").count() == 5
+    assert page.get_by_text("This chart needs JavaScript").count() == 5
 
 
 @pytest.mark.parametrize(

@@ -103,14 +103,16 @@ def test_weighted_numbers_are_not_said_to_be_people(units):
     audit, comparison, _ = of_units(units)
     audit = replace(audit, moved=96.4)
     assert moves.moved_sentence(audit) == (
-        "6.1 % of 1,584 people (weighted) are swapped with someone similar who has a higher loss."
+        "6.1 % of 1,584 people (weighted) have a correct decision that would become wrong with "
+        "another race or sex."
     )
     assert moves.fractions_sentence(audit) == (
-        "Numbers of moved people are weighted so that all people together count as 1,584: they "
-        "need not be whole."
+        "People count by their weights, which add up to 1,584: numbers of people need not be whole."
     )
-    assert "1,584, 6.1 % of them moved (weighted)" in str(audit)
-    assert "how many of them (weighted) would be misclassified" in render(comparison, "markdown")
+    assert "1,584, 6.1 % of them swapped (weighted)" in str(audit)
+    assert "How many of the people with equal values (weighted) have a correct" in render(
+        comparison, "markdown"
+    )
     plain = replace(audit, units=HOUSEHOLDS, moved=96.0)
     assert moves.moved_sentence(plain) == moves.moved_sentence(sample(moved=96.0))
     assert moves.fractions_sentence(plain) is None

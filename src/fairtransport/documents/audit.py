@@ -560,8 +560,8 @@ class AuditSummary(Document):
     The fields are those of the published JSON schema, each described where it stands. ``moved``
     people are swapped in ``moves_found`` moves, of which ``moves`` are the largest. In a document
     that is shared every number that depends on the counts is rounded; ``suppression`` tells how
-    much. A field with a default is a detail: no screen needs it, and no shared document has it unless
-    `fairtransport.audits.redaction` says in which form.
+    much. A field with a default is a detail: no screen needs it, and no shared document has it
+    unless `fairtransport.audits.redaction` says in which form.
     """
 
     DEFAULT_TITLE: ClassVar[str] = "Audit for individual bias"

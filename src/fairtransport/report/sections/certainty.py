@@ -37,7 +37,7 @@ NOT_SAID = (
 
 
 CONDITION = (
-    "They are valid only for {sampled} drawn at random and independently of each other, whose data "
+    "Conditions: {sampled} were drawn at random and independently of each other, and their data "
     "were not used to make the model or to define who is similar."
 )
 GUARANTEES = {

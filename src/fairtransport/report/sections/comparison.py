@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fairtransport.report.sections.section import Output
 
 
-DIFFERENCES = ("Model", "Compared with", "Difference", "Interval", "p", "Verdict", "Not worse")
+DIFFERENCES = ("Model", "Other", "Difference", "Interval", "p", "Verdict", "Not worse")
 WORDS = {"undecided": "not settled", "not-applicable": "cannot tell"}
 """Verdicts on two models as tables have them, where that is another word."""
 
@@ -152,7 +152,7 @@ def risks_sentence(summary: ComparisonSummary) -> str:
 
 def _risk_words(summary: ComparisonSummary) -> str:
     """Return what the mean loss is called."""
-    return "Error rate" if summary.provenance.loss_is_error else "Mean loss"
+    return "Errors" if summary.provenance.loss_is_error else "Mean loss"
 
 
 def _risk_text(summary: ComparisonSummary) -> Callable[[float], str]:
@@ -220,7 +220,7 @@ def differences_table(summary: ComparisonSummary) -> Table:
     columns = columns_of(DIFFERENCES, DIFFERENCES[2:5])
     return Table(
         "differences",
-        "Differences between the statistics of two models",
+        "Differences: statistic of the model minus that of the other",
         columns,
         tuple(map(row, summary.differences)),
     )
