@@ -37,6 +37,8 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     if questions is not None and questions.stopped is not None and summary.queried is not None:
         whom = f"{summary.n:,} of {questions.people:,} people"
         query_text += f", for {whom}, until {WHY_STOPPED[questions.stopped]}"
+    if summary.queried:
+        query_text += " (people with equal values share one)"
     points = LEFT_OUT
     if summary.points is not None:
         parts = ["features", *["true label"] * (provenance.label is not None)]
@@ -123,8 +125,8 @@ GLOSSARY = {
         "The largest difference between two people's predictions, divided by their distance."
     ),
     "FaiTH statistic": (
-        "By how much the mean loss rises when people are swapped with similar people in the worst "
-        "way that the budget allows. With zero-one loss and budget 0 it is a share of all people: "
+        "The largest possible rise of the mean loss when people are swapped with similar people. "
+        "With zero-one loss, if people are swapped only at distance 0, it is a share of all people: "
         "those with a correct decision that is wrong for a similar person."
     ),
     "Favourable": "A decision that is good for the person, as set for this audit.",

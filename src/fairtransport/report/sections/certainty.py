@@ -212,12 +212,13 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
         return ()
     names = [role.feature for role in summary.without_feature]
     whole, near = _size_text(summary, summary.statistic), about(summary)
+    of = " of people" if decisions.counts_people(summary) else ""
     sentences = []
     for role in summary.without_feature:
         others = [visible(name) for name in names if name != role.feature]
         which = f"only {' and '.join(others)} may change" if others else "it may not change"
         size = _size_text(summary, role.statistic)
-        sentences.append(f"If {which}, the statistic is {near}{size} instead of {near}{whole}.")
+        sentences.append(f"If {which}, the statistic is {near}{size}{of} instead of {near}{whole}.")
     parts = sum(role.statistic for role in summary.without_feature)
     is_count = decisions.counts_people(summary) and not summary.budget and not is_shared(summary)
     if is_count and len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
@@ -227,7 +228,7 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 def _size_text(summary: AuditSummary, value: float) -> str:
     """Return the statistic as a share of people where it counts them."""
-    return f"{100 * value:.1f} % of people" if decisions.counts_people(summary) else decimal(value)
+    return f"{100 * value:.1f} %" if decisions.counts_people(summary) else decimal(value)
 
 
 def costs_table(summary: AuditSummary) -> Table:
@@ -252,7 +253,7 @@ def pairs_table(summary: AuditSummary) -> Table:
         cells = (profile_cell(pair.first, differ), changes_cell(pair.first, pair.second, differ))
         return (*cells, *[Cell(f"{far:.4g}", far)] * len(distance))
 
-    columns = columns_of(["Who they are", "Similar person", *distance], [])
+    columns = columns_of(["Who they are", "How the similar person differs", *distance], [])
     return Table("pairs", "Who counts as similar", columns, tuple(map(row, pairs)))
 
 
