@@ -23,7 +23,7 @@ def held_back_sentence(summary: AuditSummary) -> str | None:
     if not is_held_back(summary):
         return None
     return (
-        "Over the limit, but it is not shown that changing "
+        "The result is over the limit, but it is not shown that changing "
         f"{_names(summary.provenance.sensitive)} has a larger effect than changing "
         f"{_names(summary.controls.columns if summary.controls else ())} (control columns)."
     )
