@@ -111,7 +111,7 @@ _ROWS = (
         title="Not settled",
         phrase="not settled",
         part_phrase="not settled",
-        definition="The data show neither; more people may settle it.",
+        definition="The data do not show on which side of the limit it is; more people may.",
         evidence="{undecided}",
         mark="?",
         colour="yellow",
@@ -128,6 +128,10 @@ _ROWS = (
         formal="This audit cannot tell",
         title="This audit cannot tell",
         phrase="cannot tell",
+        definition=(
+            "The audit would say the same of any model, or compares hardly anybody: its numbers are "
+            "no evidence."
+        ),
         mark="⊘",
         colour="magenta",
         rank=1,

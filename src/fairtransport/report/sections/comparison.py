@@ -417,7 +417,7 @@ def profiles_table(summary: ComparisonSummary) -> Table:
         )
         for one in summary.profiles
     )
-    return Table("profiles", "Where the two models differ most", columns, rows)
+    return Table("profiles", "People for whom the two models differ most", columns, rows)
 
 
 def _comparison_who_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
@@ -431,5 +431,5 @@ def _comparison_who_contents(summary: ComparisonSummary, _: Output) -> dict[str,
 
 
 COMPARISON_WHO = Section(
-    "who", "Who is treated better, who worse", "comparison_who.j2", _comparison_who_contents
+    "who", "Where the models differ", "comparison_who.j2", _comparison_who_contents
 )

@@ -109,7 +109,7 @@ COLUMNS = (
     "p, adjusted",
     "Verdict",
 )
-CAPTION = "The audits"
+CAPTION = "The audits, a row each"
 NUMERIC = COLUMNS[2:-1]
 
 
