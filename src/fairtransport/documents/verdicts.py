@@ -129,8 +129,8 @@ _ROWS = (
         title="This audit cannot tell",
         phrase="cannot tell",
         definition=(
-            "The audit would say the same of any model, or compares hardly anybody: its numbers are "
-            "no evidence."
+            "The audit would say the same of any model, or compares hardly anybody: its numbers "
+            "are no evidence."
         ),
         mark="⊘",
         colour="magenta",

@@ -126,8 +126,8 @@ GLOSSARY = {
     ),
     "FaiTH statistic": (
         "The largest possible rise of the mean loss when people are swapped with similar people. "
-        "With zero-one loss, if people are swapped only at distance 0, it is a share of all people: "
-        "those with a correct decision that is wrong for a similar person."
+        "With zero-one loss, if people are swapped only at distance 0, it is a share of all "
+        "people: those with a correct decision that is wrong for a similar person."
     ),
     "Favourable": "A decision that is good for the person, as set for this audit.",
     "Guarantee": (

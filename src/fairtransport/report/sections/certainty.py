@@ -70,7 +70,9 @@ def guarantee_meaning(summary: AuditSummary) -> str:
     wrong = level(summary.alpha)
     if summary.is_about_these:
         return f"{OF_THESE_CASES} It is wrong in at most {wrong} of audits."
-    sampled = "people" if summary.units is None else f"{summary.units.name}{summary.units.given},"
+    sampled = "people"
+    if summary.units is not None:
+        sampled = f"{visible(summary.units.name)}{summary.units.given},"
     promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee)).format(sampled=sampled)
     if summary.questions is not None and summary.questions.draws is not None:
         promise += (

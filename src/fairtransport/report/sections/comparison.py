@@ -229,7 +229,7 @@ def differences_table(summary: ComparisonSummary) -> Table:
 def condition_sentence(summary: ComparisonSummary) -> str:
     """Return what intervals and verdicts rest on."""
     on_record = not any(one.queried for one in summary.models)
-    return several_hold_if([summary.units], on_record=on_record)
+    return visible(several_hold_if([summary.units], on_record=on_record))
 
 
 def comparison_intervals_sentence(summary: ComparisonSummary) -> str:

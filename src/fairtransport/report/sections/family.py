@@ -194,7 +194,7 @@ def _units(summary: FamilySummary) -> list[SampledUnits | None]:
 
 def condition_sentence(summary: FamilySummary) -> str:
     """Return what intervals and verdicts rest on."""
-    return several_hold_if(_units(summary), on_record=not summary.queried)
+    return visible(several_hold_if(_units(summary), on_record=not summary.queried))
 
 
 def intervals_sentence(summary: FamilySummary) -> str:
