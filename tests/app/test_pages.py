@@ -194,7 +194,9 @@ def test_words_that_are_typed_are_told_in_people(app, loans):
         means["alike"]
         == "People count as alike when they agree in income, repaid. Not used: later."
     )
-    assert means["budget"].startswith("On average, people may be moved by the equivalent of 1 of ")
+    assert means["budget"].startswith(
+        "On average, swapped people may differ by the equivalent of 1 of "
+    )
     empty = app.get(f"{table}/means?limit=nan&budget=x").json
     assert (empty["limit"], empty["budget"]) == ("", "")
 

@@ -347,10 +347,8 @@ def test_families_and_comparisons_take_the_declaration():
 
     assert family["old"].lower_bound > family["plain"].lower_bound
     assert compared.summary.models[0].lower > 0.05
-    assert "ould go from" not in compared.to_markdown()
-    assert "Established of given predictions are lower bounds alone: old 0.0" in (
-        compared.to_markdown()
-    )
+    assert "at worst" not in compared.to_markdown()
+    assert "For given predictions there are lower bounds only: old 0.0" in (compared.to_markdown())
     people.loc[0, "new"] = 0
     with raises(ft.InputError, "`deterministic` must not be declared"):
         ft.compare(people, "good", y_pred={"old": "guess", "new": "new"}, **common)

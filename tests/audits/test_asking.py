@@ -62,7 +62,7 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     assert all(cell.lower is None for table in document.flows for cell in table.cells)
     assert "anytime" in result.to_markdown()
     assert f"mong the {result.n} people asked about, errors would" in result.to_markdown()
-    assert f"questions, about {result.n} of 500 people, until " in result.to_markdown()
+    assert f"different rows, for {result.n} of 500 people, until " in result.to_markdown()
     # how many people would do is not known where the answers decide when to stop
     assert result.outlook is document.outlook is None
 
@@ -169,10 +169,10 @@ def test_draws_are_kept_apart_in_a_log(tmp_path):
 def test_every_surface_says_what_a_bound_from_draws_is_about():
     both = {about: audited(Box(24, 0.6), draws=5, about=about) for about in ("population", "these")}
     for about, words in (
-        ("population", "about the population of cases that these were drawn from"),
-        ("these", "about these cases only"),
+        ("population", "about the population that these people were drawn from"),
+        ("these", "about these people only"),
     ):
-        result, other = both[about], "these cases only" if about == "population" else "population"
+        result, other = both[about], "these people only" if about == "population" else "population"
         document = result.document()
         assert document.about == about
         assert document.guarantee_words == f"finite-sample, {words}"
@@ -209,7 +209,7 @@ def test_differences_of_graded_scores_count_up_to_a_unit():
     }  # fmt: skip
     assert found[1.0].document().questions.unit == 1.0
     assert any("count up to 1." in one for one in found[1.0].document().warnings)
-    assert "differences of losses count up to 1" in found[1.0].to_markdown()
+    assert "differences of two losses are clipped at 1" in found[1.0].to_markdown()
     assert found[None].lower_bound < found[1.0].lower_bound
     assert found[1.0].verdict == "rejected"
 

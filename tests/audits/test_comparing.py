@@ -185,13 +185,13 @@ def test_documents_are_valid_and_the_same_bytes(tmp_path):
         total = sum(one["people"] * one[place] for one in groups.values()) / 200
         assert total == pytest.approx(document["models"][at]["statistic"], abs=1e-12)
     for render in (first.to_html(tmp_path / "a.html"), second.to_html(tmp_path / "b.html")):
-        assert "Less individual bias: new than old" in render.read_text("utf-8")
+        assert "Less individual bias in new than in old" in render.read_text("utf-8")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
 def test_a_notebook_and_a_repr_show_the_verdict():
     comparison = compared(people(200), {"old": biased, "new": fair})
-    assert "Less individual bias: new than old" in comparison._repr_html_()
+    assert "Less individual bias in new than in old" in comparison._repr_html_()
     assert repr(comparison).startswith("Comparison(old=0.")
     assert "verdict='better'" in repr(comparison)
 
@@ -284,7 +284,7 @@ def test_a_model_that_cannot_tell_twins_apart_has_less_bias_by_construction_alon
     assert "new: The model receives no sensitive feature" in better.applicability
     assert (worse.verdict, worse.applicability) == ("worse", None)
     title = better.to_markdown().split("**")[1]
-    assert title == "This audit cannot tell: new beside old."
+    assert title == "This audit cannot tell: new compared with old."
 
 
 def alternating(points):

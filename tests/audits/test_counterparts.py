@@ -269,9 +269,9 @@ def test_a_classifier_that_tells_counterparts_is_noted():
     gate = result.similarity.gate_.set_index("column")["moves"]
     assert gate.to_dict() == {"height": True, "first": False, "second": False}
     (note,) = told_sentences(result.summary.counterparts)
-    assert note.startswith("A classifier still tells counterparts from people with sex")
-    assert note.partition(" (guessing")[0] in result.to_markdown()
-    assert "; `given` may name it." in result.to_markdown()
+    assert note.startswith("A classifier can still tell counterparts from people with sex")
+    assert note.partition(" (balanced")[0] in result.to_markdown()
+    assert "Name such columns with `given`." in result.to_markdown()
     # nothing is left to tell them by where the columns that shift are all there is
     (told,) = audit().summary.counterparts.told
     assert told.lower <= 0.5
@@ -389,7 +389,7 @@ def test_people_of_a_fit_who_are_audited_too_are_named():
 
 def test_the_first_screen_names_the_columns_that_changed():
     text = " ".join(str(audit()).split())
-    assert "Changed in counterparts: height. Left as they are" in text
+    assert "Changed in counterparts: height. Not changed" in text
     assert "Changed in counterparts: height" in audit().to_markdown()
 
 

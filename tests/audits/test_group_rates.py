@@ -184,7 +184,7 @@ def test_strangers_are_told_coarse_rates_without_people_and_intervals():
             assert coarse.rate == pytest.approx(row.rate, abs=step / 2 + 1e-9)
             assert (coarse.people, coarse.lower, coarse.ratio_upper) == (None, None, None)
             assert coarse.rate / step == pytest.approx(round(coarse.rate / step))
-    assert "Rates are coarse" in result.to_markdown(share=5)
+    assert "rates are rounded, without intervals" in result.to_markdown(share=5)
     # who falls short of a share would tell sizes
     assert result.document(5, min_share=0.9).group_metrics == shared.group_metrics
     assert result.document(min_share=0.9).group_metrics != whole.group_metrics
@@ -202,8 +202,8 @@ def test_the_report_says_who_gets_what():
 
     assert "## Rates by group" in text
     assert (
-        "| Group | People | Decision: yes | 95 % interval | Difference to m, points | Ratio |"
-        in text
+        "| Group | People | Decision: yes | 95 % interval | Difference from m, percentage points "
+        "| Ratio |" in text
     )
     assert "0.8" not in text.split("## Rates by group")[1].split("|")[0]  # no threshold
 
@@ -219,5 +219,5 @@ def test_a_reference_is_said_to_be_set_only_where_it_was():
     result = ft.audit(frame, "good", **options)
     default, chosen = result.to_markdown(), result.to_markdown(reference={"sex": "f"})
 
-    assert "as reference" not in default
-    assert "Set as reference for this report: f for sex; without" in chosen
+    assert "a reference group: the largest one." in default
+    assert "a reference group: f for sex \\(as set for this report\\)." in chosen

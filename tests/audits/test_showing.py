@@ -27,7 +27,7 @@ def test_a_shared_report_names_fewer_moves(tmp_path):
 
     assert result.summary.provenance.data_sha256 in whole
     assert result.summary.provenance.data_sha256 not in shared
-    assert "Moves of about 10 people are not shown" in shared
+    assert "Swaps of about 10 people are not shown" in shared
     assert "are not shown" not in whole
 
 

@@ -147,6 +147,6 @@ def test_a_page_stays_small_however_many_columns_people_have(columns):
 
     assert len(page.encode()) < 2_000_000
     listed = 4_000 // columns
-    assert f"{listed} of 1,000,000 moves are shown" in page
+    assert f"{listed} of 1,000,000 swaps are shown" in page
     asked_for = render(replace(many, moves=(move,) * 600), "html")
-    assert "600 of 1,000,000 moves are shown" in asked_for
+    assert "600 of 1,000,000 swaps are shown" in asked_for

@@ -30,8 +30,8 @@ def test_a_model_with_less_bias_ends_in_0_and_the_screen_says_so(run, models):
     done = run(*LINE, *named(models, "uses", "blind"))
 
     assert done.code == 0
-    assert "Less individual bias: blind than uses." in done.words
-    assert "It is certified that blind has no more individual bias than uses." in done.words
+    assert "Less individual bias in blind than in uses." in done.words
+    assert "It is shown (certified) that blind has no more individual bias than uses." in done.words
     assert "✓\u00a0better" in done.out
 
 
@@ -39,11 +39,11 @@ def test_a_model_that_is_worse_ends_in_3(run, models):
     done = run(*LINE, *named(models, "blind", "uses"))
 
     assert done.code == 3
-    assert "More individual bias: uses than blind." in done.words
+    assert "More individual bias in uses than in blind." in done.words
     assert run(*LINE, *named(models, "blind", "uses"), "--fail-on", "never").code == 0
     tolerant = run(*LINE, *named(models, "blind", "uses"), "--tolerance", "0.5")
     assert tolerant.code == 0
-    assert "More individual bias, within the tolerance: uses than blind." in tolerant.words
+    assert "More individual bias in uses than in blind, within the tolerance." in tolerant.words
 
 
 def test_what_is_not_certified_ends_in_4_when_asked_for(run, models):
@@ -57,7 +57,7 @@ def test_what_is_not_certified_ends_in_4_when_asked_for(run, models):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (("blind", "uses"), "Note: More individual bias: uses than blind."),
+        (("blind", "uses"), "Note: More individual bias in uses than in blind."),
         (("uses", "blind"), ""),
     ],
 )
@@ -81,7 +81,7 @@ def test_the_seed_is_printed(run, models):
 def test_the_tolerated_verdict_is_the_same_in_words_and_in_the_table(run, models):
     done = run(*LINE, *named(models, "blind", "uses"), "--tolerance", "0.5")
 
-    assert "More individual bias, within the tolerance: uses than blind." in done.words
+    assert "More individual bias in uses than in blind, within the tolerance." in done.words
     assert "?\u00a0more" in done.out
     assert "undecided" not in done.out
 
@@ -91,7 +91,9 @@ def test_files_hold_the_comparison(run, models, tmp_path):
     done = run(*LINE, *named(models, "uses", "blind"), *files)
 
     assert f"Wrote {tmp_path / 'page.html'}" in done.out
-    assert "Less individual bias: blind than uses" in (tmp_path / "page.html").read_text("utf-8")
+    assert "Less individual bias in blind than in uses" in (tmp_path / "page.html").read_text(
+        "utf-8"
+    )
     document = json.loads((tmp_path / "found.json").read_text("utf-8"))
     assert (document["verdict"], document["provenance"]["seed"]) == ("better", 1)
 
@@ -118,7 +120,7 @@ def test_a_settings_file_has_a_table_for_it(run, models, tmp_path):
         f'[compare]\nlabel = "good"\nsensitive = ["race"]\nmodel = [{listed}]\nseed = 1\n'
     )
     done = run("compare", "people.csv", "--config", tmp_path / "both.toml")
-    assert (done.code, "Less individual bias: blind than uses" in done.words) == (0, True)
+    assert (done.code, "Less individual bias in blind than in uses" in done.words) == (0, True)
 
 
 WRONG = {

@@ -136,8 +136,8 @@ def test_quiet_says_which_audits_failed_and_why(run, config, expected):
 
     assert " ".join(done.err.split()) == (
         f"Note: everybody: Over the limit: statistic {one.statistic:.4f}, lower bound "
-        f"{one.lower:.4f}, upper bound {one.upper:.4f}; δ = 0.001, at level 0.05 for all 3 audits "
-        "together."
+        f"{one.lower:.4f}, upper bound {one.upper:.4f}; δ = 0.001, with 95 % confidence for all 3 "
+        "audits together."
     )
 
 

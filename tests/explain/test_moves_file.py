@@ -49,8 +49,8 @@ def test_screen_report_and_document_agree_on_how_many_there_are(tmp_path, capsys
     assert found > 12
     assert document["moves_found"] == found
     assert len(document["moves"]) == table.count("<tr>") - 1 == 12
-    assert f"12 of {found} moves are shown" in page
-    assert f"10 of {found} moves are shown" in result.to_markdown()
+    assert f"12 of {found} swaps are shown" in page
+    assert f"10 of {found} swaps are shown" in result.to_markdown()
     decisions = result.decisions
     listed = sum(case.people for case in decisions.cases[:5])
     assert listed < decisions.changed.people
@@ -58,7 +58,7 @@ def test_screen_report_and_document_agree_on_how_many_there_are(tmp_path, capsys
     print_moves(result.headline)
     shown = " ".join(capsys.readouterr().out.split())
     file = pd.read_csv(result.write_moves(tmp_path / "moves.csv"))
-    assert f"10 of {len(file)} moves are shown" in shown
+    assert f"10 of {len(file)} swaps are shown" in shown
 
 
 def test_where_all_are_shown_nothing_is_said():

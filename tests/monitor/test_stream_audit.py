@@ -91,14 +91,15 @@ def test_text_and_picture_agree_on_when_the_bound_crossed(capsys):
     assert monitor.above_since == looks[0].n
     # evidence and bounds are separate processes
     assert monitor.above_since != state.stopped_at
-    crossed = f"from the look at case {monitor.above_since:,} on"
+    crossed = f"from the look after {monitor.above_since:,} people on"
     fell = f"at case {state.stopped_at:,}, when the evidence sufficed"
     assert f"Lower bound above δ {crossed}" in screen
     assert f"The lower bound is above δ {crossed}" in chart["title"]["subtitle"]
     assert fell in screen
-    assert f"Vertical: rejected {fell}" in chart["title"]["subtitle"]
+    line = f"Vertical line: over the limit (rejected) after {state.stopped_at:,} people"
+    assert line in chart["title"]["subtitle"]
     drawn = [row for rows in chart["datasets"].values() for row in rows]
-    assert {"n": state.stopped_at, "words": f"verdict at case {state.stopped_at:,}"} in drawn
+    assert {"n": state.stopped_at, "words": f"verdict after {state.stopped_at:,} people"} in drawn
 
 
 def test_a_bound_that_never_crossed_is_told():

@@ -306,7 +306,7 @@ def sample(**changes):
             ),
         ),
         worst_pair=None,
-        budget_in_words="Moves are free or not allowed, so the budget does not matter.",
+        budget_in_words="All similar people are at distance 0, so the budget does not matter.",
         budget_curve=(CurvePoint(0.0, statistic),),
         costs=(),
         without_feature=(FeatureRole("race", 0.0246, 0.5357), FeatureRole("sex", 0.0, None)),
@@ -321,8 +321,8 @@ def sample(**changes):
             seed=0,
             data_sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             similarity=(
-                "Two people are comparable when they differ in nothing but the sensitive features "
-                "and have the same true label, if one is used; moving between them is free."
+                "Two people are similar if they differ only in the sensitive features and, if "
+                "true labels are used, have the same one. Their distance is 0."
             ),
             similarity_record={"name": "ignore-sensitive", "settings": {"exact": []}},
             loss="zero-one",
@@ -387,7 +387,7 @@ def with_budget():
         worst_pair=WorstPair(
             moves[0].from_profile, moves[0].to_profile, (0.3, 0.7), (0.9, 0.1), 0.5, 1.2
         ),
-        budget_in_words="On average, people may be moved by the equivalent of 0.5 of age.",
+        budget_in_words="On average, swapped people may differ by the equivalent of 0.5 of age.",
         costs=(CostRule("age", "5", "1 (grows with the square)"), CostRule("sex", "any", "free")),
         budget_curve=(
             CurvePoint(0.0, 0.02), CurvePoint(0.004, 0.05), CurvePoint(0.01, 0.0606),

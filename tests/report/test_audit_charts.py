@@ -95,7 +95,7 @@ def test_heat_maps_show_the_change_in_people():
     assert shown["0", "25 - 45", "race: Caucasian, sex: Male"] == "0"
     scale = document["concat"][0]["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [-54, 0, 54]
-    largest = "+54 for Greater than 45, race: Caucasian, sex: Female, label 1"
+    largest = "+54 for Greater than 45, race: Caucasian, sex: Female, true label 1"
     assert largest in document["description"]
 
 
@@ -130,7 +130,7 @@ def test_flows_without_labels_or_changes():
 
     assert document["concat"][0]["title"]["text"] == "Everybody"
     assert "Nothing changes" in document["description"]
-    assert data(document)[0]["people"] == "not told"
+    assert data(document)[0]["people"] == "not shown"
 
 
 def test_tables_may_be_frames():

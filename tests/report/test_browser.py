@@ -22,8 +22,8 @@ NAMES = (
     "hostile_comparison",
 )
 CHARTS = {
-    "sample": ["flows-1", "flows-2", "flows-3", "law", "methods"],
-    "with_budget": ["flows-1", "flows-2", "flows-3", "law", "methods", "curve"],
+    "sample": ["law", "methods", "flows-1", "flows-2", "flows-3"],
+    "with_budget": ["law", "methods", "flows-1", "flows-2", "flows-3", "curve"],
 }
 
 
@@ -145,7 +145,7 @@ def test_tables_are_sorted_by_mouse_and_keyboard(visit):
 def test_what_has_no_number_is_sorted_last(visit):
     page = visit().page
     page.locator("summary", has_text="Wrong decisions").click()
-    button = page.locator("#table-rates-1-2 th button", has_text="Wrong, of those")
+    button = page.locator("#table-rates-1-2 th button", has_text="Wrong decisions")
 
     for rates in (["20\xa0%", "0\xa0%"], ["0\xa0%", "20\xa0%"]):
         button.click()
@@ -154,16 +154,16 @@ def test_what_has_no_number_is_sorted_last(visit):
 
 def test_tables_are_filtered_and_counted(visit):
     page = visit().page
-    box = page.get_by_label("Show rows with this text: Who is swapped with whom")
+    box = page.get_by_label("Search in the table: Who is swapped with whom")
     count = page.locator("[data-table]:has(#table-moves) output")
-    assert count.inner_text() == "6 of 6 rows"
+    assert count.inner_text() == "6 rows"
 
     box.fill("less THAN 25")
     assert column(page, "moves", 1) == ["24", "11", "7"]
-    assert count.inner_text() == "3 of 6 rows"
+    assert count.inner_text() == "3 of 6 rows found"
 
     box.fill("")
-    assert count.inner_text() == "6 of 6 rows"
+    assert count.inner_text() == "6 rows"
 
 
 def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(visit):
@@ -171,9 +171,9 @@ def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(visit):
     rows = page.locator("#table-moves tbody tr:visible")
     button = page.locator("[data-table]:has(#table-moves) .more")
     count = page.locator("[data-table]:has(#table-moves) output")
-    box = page.get_by_label("Show rows with this text: Who is swapped with whom")
+    box = page.get_by_label("Search in the table: Who is swapped with whom")
     assert (rows.count(), button.inner_text()) == (20, "Show all 180")
-    assert count.inner_text() == "180 of 180 rows, the first 20 shown"
+    assert count.inner_text() == "180 rows, the first 20 shown"
 
     page.locator("#table-moves th button").first.click()
     assert column(page, "moves", 1) == ["15.5"] * 20
@@ -183,7 +183,7 @@ def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(visit):
     button.focus()
     page.keyboard.press("Enter")
     assert (rows.count(), button.get_attribute("aria-expanded")) == (90, "true")
-    assert count.inner_text() == "90 of 180 rows"
+    assert count.inner_text() == "90 of 180 rows found"
     box.fill("")
     assert rows.count() == 180
     button.click()
@@ -294,7 +294,7 @@ def test_without_scripting_the_tables_have_the_numbers(visit):
     assert page.locator("#table-flows-1").is_visible()
     assert page.locator("#table-moves tbody tr").count() == 6
     assert page.locator("th button").count() == 0
-    assert page.get_by_text("This chart is drawn only where JavaScript is on").count() == 5
+    assert page.get_by_text("This chart needs JavaScript").count() == 5
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_a_plan_becomes_a_table_and_a_chart_that_describes_itself():
     chart = power_chart(table, target_power=plan.power, sample_size=plan.n).to_dict()
 
     assert list(table.columns) == ["n", "power", "low", "high", "goal"]
-    assert titles(chart) == {"Number of cases, n", "Probability to reject"}
+    assert titles(chart) == {"Number of people, n", "Probability to reject"}
     assert "wanted probability, 80%" in chart["description"]
     assert "enough for it, 555" in chart["description"]
     assert chart["layer"][0]["encoding"]["color"]["scale"]["range"] == ["#0072B2"]

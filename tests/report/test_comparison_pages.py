@@ -39,9 +39,9 @@ def judged(**changes):
 @pytest.mark.parametrize(
     ("verdict", "title"),
     [
-        ("better", "Less individual bias: new than old"),
-        ("worse", "More individual bias: new than old, by more than the tolerance 0.005"),
-        ("undecided", "Undecided: new beside old"),
+        ("better", "Less individual bias in new than in old"),
+        ("worse", "More individual bias in new than in old, by more than the tolerance (0.005)"),
+        ("undecided", "Not settled: new compared with old"),
     ],
 )
 def test_the_title_is_about_the_last_model_beside_the_first(verdict, title):
@@ -50,7 +50,7 @@ def test_the_title_is_about_the_last_model_beside_the_first(verdict, title):
 
 def test_without_a_tolerance_none_is_named():
     assert comparison_title(replace(judged(verdict="worse"), tolerance=0.0)) == (
-        "More individual bias: new than old"
+        "More individual bias in new than in old"
     )
     assert "no more individual bias" in certificate_sentence(replace(comparison(), tolerance=0.0))
 
@@ -59,23 +59,23 @@ def test_sentences_say_what_was_found_and_how_sure_it_is():
     summary = comparison()
 
     assert difference_sentence(summary) == (
-        "The statistic of new minus that of old is −0.0320 in the data; in the population it is "
-        "between −0.0410 and −0.0203 with 95 % confidence for independent people, at every sample "
-        "size."
+        "The FaiTH statistic of new minus that of old is −0.0320 in the data. In the population it "
+        "is between −0.0410 and −0.0203, with 95 % confidence for independent people, at every "
+        "sample size."
     )
     unbounded = judged(lower=None, upper=None)
-    assert difference_sentence(unbounded).endswith("cannot be bounded here.")
+    assert difference_sentence(unbounded).endswith("For the population there is no interval here.")
     assert certificate_sentence(summary) == (
-        "It is certified that new has at most 0.005 more individual bias than old."
+        "It is shown (certified) that new has at most 0.005 more individual bias than old."
     )
-    assert certificate_sentence(judged(not_worse=False)).startswith("It is not certified that new")
+    assert certificate_sentence(judged(not_worse=False)).startswith("It is not shown that new")
+    assert certificate_sentence(judged(verdict="worse", not_worse=False)) is None
     assert risks_sentence(summary).startswith(
-        "Errors would go from 33.5 % to 38.8 % under old and from 33.5 % to 35.6 % under new, at "
-        "worst: "
+        "Errors: 33.5 % under old, at worst 38.8 %; 33.5 % under new, at worst 35.6 %. “At worst”: "
     )
-    assert "for all pairs together" in intervals_sentence(summary)
+    assert "So are the intervals of the differences" in intervals_sentence(summary)
     two = replace(summary, differences=summary.differences[1:2])
-    assert "for all pairs together" not in intervals_sentence(two)
+    assert "The interval of the difference is for the same people" in intervals_sentence(two)
 
 
 def test_headings_are_in_order_and_words_are_right():
@@ -117,7 +117,7 @@ def test_the_screen_has_all_numbers_and_obeys_nothing(capsys, monkeypatch, width
     monkeypatch.setenv("COLUMNS", str(width))
     print_comparison(comparison(), "people.csv, 1584 cases")
     out = capsys.readouterr().out
-    for text in ("−0.0410 to −0.0203", "better", "worse", "undecided", "certified", "0.0002"):
+    for text in ("−0.0410 to −0.0203", "better", "worse", "not settled", "certified", "0.0002"):
         assert text in out
     assert max(map(len, out.splitlines())) <= width
     print_comparison(hostile_comparison(), "x")
@@ -144,6 +144,6 @@ def test_no_column_of_the_screen_is_cut(capsys, monkeypatch):
 
     assert max(map(len, out.splitlines())) <= 80
     lines = out.partition("The models")[2].splitlines()
-    for word in ("Model", "Statistic", "Difference", "Interval", "not-applicable", "certified",
+    for word in ("Model", "Statistic", "Difference", "Interval", "cannot", "shown",
                  "< 0.0001", "new-mo"):  # fmt: skip
         assert any(word in one for one in lines), word

@@ -73,9 +73,9 @@ def test_sentences_say_what_is_promised():
     )
     assert promise_sentence(summary).startswith("With 95 % confidence no verdict here is wrong")
     assert promise_sentence(weaker).startswith("With approximately 95 % confidence")
-    assert "declared before the data" in promise_sentence(summary)
-    assert "together with 95 % confidence" in intervals_sentence(summary)
-    assert "together with approximately 95 % confidence" in intervals_sentence(weaker)
+    assert "chosen before anybody looked at the data" in promise_sentence(summary)
+    assert "simultaneous, with 95 % confidence" in intervals_sentence(summary)
+    assert "simultaneous, with approximately 95 % confidence" in intervals_sentence(weaker)
 
 
 def test_headings_are_in_order_and_words_are_right(page):
@@ -123,7 +123,7 @@ def test_the_chart_draws_every_audit_and_says_so():
     members = [vars(one) for one in (*family().members, family().members[0])]
     drawn = family_chart(members).to_dict()
 
-    assert "everybody 0.0452 to 0.0791, δ 0.0365" in drawn["description"]
+    assert "everybody 0.0452 to 0.0791, limit 0.0365" in drawn["description"]
     assert "scores at least 0.0310, no upper bound" in drawn["description"]
     rows = next(iter(drawn["datasets"].values()))
     assert [row["row"] for row in rows][-1] == "everybody (2)"

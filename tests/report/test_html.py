@@ -150,7 +150,7 @@ def test_moves_that_are_not_listed_are_counted():
     one = sample().moves[0]
     page = render(sample(moves=(one,) * 30, moves_found=1042, **UNDRAWN), "html")
 
-    assert "30 of 1,042 moves are shown, those that add most to the statistic" in page
+    assert "30 of 1,042 swaps are shown, those that add most to the statistic" in page
 
 
 def test_title_data_auditor_and_date_stand_at_the_head():
@@ -179,7 +179,7 @@ def test_flows_without_a_change_that_need_not_be_chance_are_not_drawn():
     assert "flows-1" not in chart_specs(quiet)
     assert "flows-2" in chart_specs(quiet)
     page = render(quiet, "html")
-    assert f"No picture is drawn by {first.feature}: nothing there changes, or it may" in page
+    assert f"No established change by {first.feature}</summary>" in page
     assert 'id="table-flows-1"' in page
 
 
@@ -221,8 +221,8 @@ def test_a_shared_report_without_a_move_shows_no_flows():
     shared = replace(with_budget(), moves=(), law=None, methods=())
     page = render(shared, "html")
 
-    assert f"{disclosure.hidden_moves_sentence(shared)}</strong> None is large enough" in page
-    assert "Flows by feature" not in page
+    assert f"{disclosure.hidden_moves_sentence(shared)}</strong> No swap is of enough" in page
+    assert "By column" not in page
 
 
 def test_words_between_backticks_are_code_and_nothing_else_is(page):

@@ -49,8 +49,8 @@ def test_moves_that_are_not_shown_are_counted():
     text = render(sample(), "markdown", max_moves=2, title="A | model")
 
     assert text.startswith("# A \\| model\n")
-    assert "2 of 6 moves are shown" in text
-    people, moves = (tables(text)[at] for at in (1, 4))
+    assert "2 of 6 swaps are shown" in text
+    people, moves = (tables(text)[at] for at in (1, 6))
     assert len(people) == len(moves) == 2 + 2
 
 

@@ -1,5 +1,6 @@
 """Whatever promises something names the units that were sampled, and what takes sizes as given."""
 
+import re
 from dataclasses import replace
 from html import unescape
 
@@ -31,7 +32,7 @@ def test_every_guarantee_names_the_unit(words, units):
         finding.part_verdict_sentence(audit),
         groups.levels_sentence(audit),
         compared.difference_sentence(comparison),
-        *compared.comparison_intervals_sentence(comparison).split(" That of a difference "),
+        compared.comparison_intervals_sentence(comparison),
         families.promise_sentence(family),
         families.intervals_sentence(family),
     )
@@ -50,6 +51,16 @@ def test_documents_and_screens_of_several_name_the_unit(capsys):
             assert render(document, form).count(words) >= 2
 
 
+def test_the_name_of_a_unit_is_not_obeyed():
+    """A column that is named as Markdown would be a link or a picture."""
+    sly = replace(HOUSEHOLDS, column="![x](http://a)\u202e")
+    audit, comparison, family = of_units(sly)
+    how_sure = render(audit, "markdown").split("## How sure")[1].split("## ")[0]
+    for shown in (how_sure, render(comparison, "markdown"), render(family, "markdown")):
+        assert "![x](" not in shown
+        assert "\u202e" not in shown
+
+
 HINT = "Where rows belong together, name the column that says so (`clusters`)."
 CONDITION = "Intervals and verdicts hold only if these {} are an independent random sample"
 
@@ -61,7 +72,8 @@ def test_whatever_promises_for_several_says_that_people_are_independent(capsys, 
         show(document, "Several")
         texts = [render(document, form) for form in ("html", "markdown", "notebook")]
         for shown in (*texts, capsys.readouterr().out):
-            words = " ".join(unescape(shown).replace("│", "").split())
+            plain = re.sub("</?code>", "`", unescape(shown)).replace("\\(", "(").replace("\\)", ")")
+            words = " ".join(plain.replace("│", "").split())
             assert CONDITION.format(kind) in words
             assert "were not used to train any of the models" in words
             assert (HINT in words) == (units is None)
@@ -103,14 +115,16 @@ def test_weighted_numbers_are_not_said_to_be_people(units):
     audit, comparison, _ = of_units(units)
     audit = replace(audit, moved=96.4)
     assert moves.moved_sentence(audit) == (
-        "6.1 % of 1,584 people (weighted) are swapped with someone similar who has a higher loss."
+        "6.1 % of 1,584 people (weighted) have a correct decision that would become wrong with "
+        "another race or sex."
     )
     assert moves.fractions_sentence(audit) == (
-        "Numbers of moved people are weighted so that all people together count as 1,584: they "
-        "need not be whole."
+        "People count by their weights, which add up to 1,584: numbers of people need not be whole."
     )
-    assert "1,584, 6.1 % of them moved (weighted)" in str(audit)
-    assert "how many of them (weighted) would be misclassified" in render(comparison, "markdown")
+    assert "1,584, 6.1 % of them swapped (weighted)" in str(audit)
+    assert "How many of the people with equal values (weighted) have a correct" in render(
+        comparison, "markdown"
+    )
     plain = replace(audit, units=HOUSEHOLDS, moved=96.0)
     assert moves.moved_sentence(plain) == moves.moved_sentence(sample(moved=96.0))
     assert moves.fractions_sentence(plain) is None

@@ -103,7 +103,7 @@ def test_moves_are_shown_and_not_obeyed(capsys, wide):
     refuse_controls(out)
     assert len(result.moved) == 12
     assert out.count("[red]a[/red]") == 10
-    assert "10 of 12 moves are shown" in out
+    assert "10 of 12 swaps are shown" in out
 
 
 def test_without_moves_there_is_no_table(capsys):

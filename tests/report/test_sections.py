@@ -87,25 +87,26 @@ def test_errors_are_percentages_and_other_losses_numbers():
 
 def test_for_which_delta_the_verdict_would_differ():
     assert depends.delta_sentences(sample()) == (
-        "For every δ below 0.0508: δ-fairness rejected.",
-        "For every δ from 0.0711 on: within the limit (certified).",
-        "For δ from 0.0508 on and below 0.0711: not settled.",
+        "δ below 0.0508: over the limit (rejected).",
+        "δ of 0.0711 or more: within the limit (certified).",
+        "δ of 0.0508 or more and below 0.0711: not settled (inconclusive).",
         depends.CHOSEN_LATE,
     )
     assert depends.delta_sentences(sample(lower_bound=0.0, upper_bound=None)) == (
-        "For no δ: δ-fairness rejected; the lower bound is not above 0.",
-        "For no δ: within the limit (certified); there is no upper bound.",
-        "For δ from 0.0000 on: not settled.",
+        "No δ: over the limit (rejected), because the lower bound is not above 0.",
+        "No δ: within the limit (certified), because there is no upper bound.",
+        "δ of 0.0000 or more: not settled (inconclusive).",
         depends.CHOSEN_LATE,
     )
 
 
 def test_budget_and_scope_and_guarantee():
     assert "adds about 1.7 to the statistic per unit" in depends.budget_sentence(with_budget())
-    assert "would find nothing more" in depends.budget_sentence(sample())
+    assert depends.budget_sentence(sample()) is None
+    assert "would not change" in depends.budget_sentence(sample(budget=0.1))
     flat = sample(budget_curve=(CurvePoint(0.0, 0.1), CurvePoint(1.0, 0.2)), price=0.0)
     assert "adds 0 to" in depends.budget_sentence(flat)
-    assert "nothing can be certified" in moves.scope_meaning(with_budget())
+    assert "never the verdict “within the limit”" in moves.scope_meaning(with_budget())
     assert "approximate" in sure.guarantee_meaning(sample(guarantee="asymptotic"))
     assert "at every sample size" in sure.guarantee_meaning(sample())
     for guarantee in sure.GUARANTEES:
@@ -117,7 +118,7 @@ def test_what_is_left_out_is_said_once():
     shared = with_budget()
     assert notes.notes(shared)[0].startswith("This report is made to be shared.")
     assert "Numbers of people are multiples of 5" in notes.notes(shared)[0]
-    assert "bounds are multiples of 0.01 (or δ)" in notes.notes(shared)[0]
+    assert "bounds are multiples of 0.01 (or the limit δ)" in notes.notes(shared)[0]
     assert notes.notes(sample()) == sample().warnings
     assert disclosure.suppression_sentence(sample()) is None
 
@@ -135,9 +136,9 @@ def test_a_rounded_bound_still_holds():
     assert "at most 0.0365" not in finding.verdict_sentence(certified)
     assert "at most 0.03641, no more than δ = 0.03650" in finding.verdict_sentence(certified)
     assert depends.delta_sentences(sample(lower_bound=0.05089, upper_bound=0.07101)) == (
-        "For every δ below 0.0508: δ-fairness rejected.",
-        "For every δ from 0.0711 on: within the limit (certified).",
-        "For δ from 0.0508 on and below 0.0711: not settled.",
+        "δ below 0.0508: over the limit (rejected).",
+        "δ of 0.0711 or more: within the limit (certified).",
+        "δ of 0.0508 or more and below 0.0711: not settled (inconclusive).",
         depends.CHOSEN_LATE,
     )
     assert "below 0.00003:" in depends.delta_sentences(sample(lower_bound=0.000031))[0]
@@ -158,15 +159,16 @@ def test_an_approximate_level_is_called_so():
 def test_nothing_found_claims_no_more_than_the_budget():
     none = sample(statistic=0.0, moved=0.0, moves=())
     assert moves.moved_sentence(none) == (
-        "No move that this budget allows leads to a higher loss for any of the 1,584 people."
+        "No allowed swap leads to a wrong decision in place of a correct one for any of the 1,584 "
+        "people."
     )
 
 
 def test_twins_that_were_asked_about_are_compared_with_too():
     observed = sample(target_scope="observed")
-    assert "audit data and with the twins of these" in moves.scope_meaning(observed)
+    assert "audit data and with their copies that differ" in moves.scope_meaning(observed)
     without = sample(target_scope="observed", points=131)
-    assert "with people in the audit data. The" in moves.scope_meaning(without)
+    assert "with people in the audit data. Comparisons" in moves.scope_meaning(without)
 
 
 def test_a_higher_prediction_is_not_called_worse():
@@ -195,17 +197,17 @@ def test_a_higher_prediction_is_not_called_worse():
 def test_what_a_shared_document_does_not_tell_is_not_claimed():
     shared = replace(with_budget(), budget_curve=())
     assert depends.budget_sentence(shared).endswith(
-        "How the statistic depends on the budget is not told here."
+        "The statistic at other budgets is not shown here."
     )
-    assert disclosure.hidden_moves_sentence(shared) == "Moves of about 10 people are not shown."
+    assert disclosure.hidden_moves_sentence(shared) == "Swaps of about 10 people are not shown."
     assert disclosure.hidden_moves_sentence(sample()) is None
-    assert "when the moves shown are made" in moves.flows_meaning(shared)
-    assert moves.groups_table(shared).caption == "Groups, of the moves shown"
+    assert "Imagine that the swaps shown are made" in moves.flows_meaning(shared)
+    assert moves.groups_table(shared).caption == "By group, of the swaps shown"
     cells = [cell.text for row in moves.groups_table(shared).rows for cell in row]
     assert "0" not in cells
     assert "0 shown" in cells
     silent = replace(shared, provenance=replace(shared.provenance, seed=None))
-    assert dict(facts(silent))["Seed"] == "left out"
+    assert dict(facts(silent))["Random seed"] == "left out"
 
 
 def test_rounded_numbers_are_not_said_to_be_exact():
@@ -213,8 +215,8 @@ def test_rounded_numbers_are_not_said_to_be_exact():
     shared = replace(shared, baseline_risk=0.33, points=None, observed_points=None, queried=None)
     assert moves.moved_sentence(shared).startswith("Fewer than 5 of 1,584 people are swapped")
     assert "would stay at about" in finding.meaning(shared)
-    assert dict(facts(shared))["Distinct points"] == "left out"
-    assert dict(facts(shared))["Questions asked of the model"] == "left out"
+    assert dict(facts(shared))["Different rows compared"] == "left out"
+    assert dict(facts(shared))["Model queried for"] == "left out"
     assert "about" in finding.meaning(with_budget())
     assert moves.moved_sentence(with_budget()).startswith("About ")
 
@@ -222,8 +224,8 @@ def test_rounded_numbers_are_not_said_to_be_exact():
 def test_a_bound_that_was_rounded_to_delta_says_what_the_verdict_says():
     shared = replace(with_budget(), delta=0.03, lower_bound=0.03, verdict="rejected", pvalue=0.01)
     assert finding.verdict_sentence(shared).endswith("statistic is more than δ = 0.0300; p ≤ 0.01.")
-    assert depends.delta_sentences(shared)[0] == "For every δ up to 0.0300: δ-fairness rejected."
-    assert depends.delta_sentences(shared)[-2].startswith("For δ above 0.0300")
+    assert depends.delta_sentences(shared)[0] == "δ up to 0.0300: over the limit (rejected)."
+    assert depends.delta_sentences(shared)[-2].startswith("δ above 0.0300")
     assert disclosure.pvalue_text(shared, 1.0) == "p > 0.05"
 
 
@@ -240,13 +242,13 @@ def test_scores_of_two_classes_are_one_number_with_the_same_decimals():
     row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
     assert row["Score of the last class"].text == "0.700 → 0.450"
     assert row["Loss"].text == "0.3567 → 0.8000"
-    assert "half way through a profile" in moves.fractions_sentence(with_budget())
+    assert "only some of the people of one row" in moves.fractions_sentence(with_budget())
     assert moves.fractions_sentence(sample()) is None
 
 
 def test_both_features_are_said_to_be_needed_only_of_people_who_are_counted():
     """Of graded losses each feature alone may add a part for the same person."""
-    both = "For all others both need to change at once."
+    both = "For the remaining people both need to change."
     roles = sample().without_feature
 
     assert both in depends.feature_sentences(sample())

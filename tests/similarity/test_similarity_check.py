@@ -79,8 +79,10 @@ def test_what_was_learned_says_how_much_variance_it_took_out():
 def test_words_can_be_read():
     said = repr(check(STATED, PEOPLE, "good", sensitive_features=["sex"], budget=0.1))
 
-    assert said.startswith("Similarity of 200 people\nSquared distances add up: 5 of age count 1")
-    assert "somebody comparable with another sex." in said
+    assert said.startswith(
+        "Similarity of 200 people\nSquared distances add up: a difference of 5 in age"
+    )
+    assert "have a similar person with another sex." in said
     assert "  sex: free\n" in said
     assert "  job: squared distance 2 (median)" in said
     assert "sex f → m" in said
@@ -111,7 +113,7 @@ def test_the_document_and_the_report_tell_it_and_a_shared_one_does_not(tmp_path)
 
     assert document["similarity_check"]["comparable_share"] == document["comparable_share"]
     assert len(document["similarity_check"]["pairs"]) == 8
-    assert "Who counts as comparable" in page
+    assert "Who counts as similar" in page
     assert result.document(5).similarity_check is None
 
 

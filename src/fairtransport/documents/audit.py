@@ -65,23 +65,23 @@ __all__ = [
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
 WHY_STOPPED = {
-    "rejected": "δ-fairness was rejected",
-    "certified": "δ-fairness was certified",
-    "budget": "the limit of questions was reached",
-    "everybody": "everybody had been asked about",
+    "rejected": "the model was found over the limit",
+    "certified": "the model was found within the limit",
+    "budget": "the limit of queries was reached",
+    "everybody": "all people had been queried",
 }
-"""Why queries stopped, with its words: at a verdict, out of questions, or out of people."""
+"""Why the queries stopped, and in words: at a verdict, out of queries, or out of people."""
 JUDGED = ("statistic", "attributable")
 """The figures that a verdict can be on."""
 SCOPES = ("twins", "reference", "observed", "counterparts")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic", "approximate")
-"""The guarantees of bounds."""
+"""What bounds can promise."""
 ABOUT_WORDS = {
-    "population": "the population of cases that these were drawn from",
-    "these": "these cases only",
+    "population": "the population that these people were drawn from",
+    "these": "these people only",
 }
-"""What a bound is about, as text."""
+"""What a bound is about, in words."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class AttributablePart:
     """
 
     value: Annotated[float, Doc("The part: the statistic minus what is left of it then.")]
-    same_group: Annotated[float, Doc("What is left: what people of the same group give already.")]
+    same_group: Annotated[float, Doc("What is left then: swaps inside one group.")]
     interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
     lower_bound: Annotated[float | None, Doc("The one-sided lower confidence bound.")]
     upper_bound: Annotated[float | None, Doc("The one-sided upper confidence bound.")]
@@ -109,7 +109,9 @@ class AttributablePart:
     ]
     verdict: Annotated[
         str | None,
-        Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICT_VALUES),
+        Doc(
+            "The verdict on the part at the limit delta; null without delta.", one_of=VERDICT_VALUES
+        ),
     ]
 
 
@@ -149,7 +151,9 @@ class ControlsFound:
         float, Doc("The mean shift of the sensitive edits; rounded if shared.")
     ]
     control_shift: Annotated[float, Doc("The mean shift of the control edits; rounded if shared.")]
-    difference: Annotated[float, Doc("The one minus the other; rounded if shared.")]
+    difference: Annotated[
+        float, Doc("The sensitive shift minus the control shift; rounded if shared.")
+    ]
     interval: Annotated[
         Limits, Doc("The two-sided confidence interval of the difference; null if shared.")
     ]
@@ -161,8 +165,8 @@ class ControlsFound:
     permutation_pvalue: Annotated[
         float | None,
         Doc(
-            "The p-value of edits that are exchangeable given the person, whose labels are dealt "
-            "out at random; null if shared."
+            "The p-value of a permutation test that exchanges the edits of a person at random; "
+            "null if shared."
         ),
     ]
     exceeds: Annotated[
@@ -172,13 +176,17 @@ class ControlsFound:
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureRate:
-    """R of one sensitive feature, with the others held fixed."""
+    """R of one sensitive feature, among people with equal values of the others."""
 
     feature: Annotated[str, Doc("The sensitive feature.")]
     value: Annotated[float, Doc("The cross-fitted estimate.")]
     lower_bound: Annotated[float, Doc("The lower confidence bound at level 1 − level.")]
     level: Annotated[
-        float, Doc("The part of alpha with which all of these bounds and that of R hold together.")
+        float,
+        Doc(
+            "The part of alpha for this bound, so that all of these bounds and that of R are "
+            "simultaneous."
+        ),
     ]
     pvalue: Annotated[
         float,
@@ -192,9 +200,10 @@ class FeatureRate:
 
 @dataclass(frozen=True, kw_only=True)
 class RatesFound:
-    """R: how much the mean loss rises if all are treated like the worst group among similar people.
+    """R: how much the mean loss rises if all are treated like the worst-treated group.
 
-    It does not prove that a sensitive feature is used, and has no upper bound.
+    The groups are compared among people with equal values in all other columns.
+    It is no proof that a sensitive feature is used, and there is no upper bound.
     """
 
     groups: Annotated[
@@ -221,27 +230,30 @@ class RatesFound:
     ]
     features: Annotated[
         tuple[FeatureRate, ...],
-        Doc("Each sensitive feature with the others held fixed; empty if deterministic or shared."),
+        Doc(
+            "R of each sensitive feature, the others being equal; empty if deterministic or shared."
+        ),
     ]
     by_group: Annotated[
         tuple[RatesAmongAlike, ...],
         Doc(
-            "What each group gets beside the largest one among people alike, by each sensitive "
-            "feature, then by their combinations; those of many people alone if shared."
+            "What each group gets, compared with the largest group among people with equal values "
+            "in all other columns: by each sensitive feature, then by their combinations; only "
+            "rates of many people if shared."
         ),
     ]
     deterministic: Annotated[
         bool,
         Doc(
-            "Whether answers were declared to be a function of the audited columns: R is then the "
-            "statistic, and so is its bound."
+            "Whether predictions were declared to depend on the audited columns only: R is then "
+            "the statistic, and so is its bound."
         ),
     ]
     largest_possible: Annotated[
         float | None,
         Doc(
-            "The most that R can be with these people, where that is not above delta; else null. "
-            "Coarse if shared."
+            "The largest possible R with these people, where it is not above delta and no verdict "
+            "is possible; else null. Coarse if shared."
         ),
     ]
 
@@ -264,12 +276,12 @@ class CounterpartPair:
 
     profile: Annotated[Profile, Doc("The person.")]
     changes: Annotated[Profile, Doc("What the counterpart has instead.")]
-    changes_answer: Annotated[bool, Doc("Whether the model's answer differs.")]
+    changes_answer: Annotated[bool, Doc("Whether the model's prediction differs.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToldCounterparts:
-    """How well a classifier distinguishes counterparts from people of their new group."""
+    """How well a classifier tells counterparts from people who are recorded in their group."""
 
     feature: Annotated[str, Doc("The sensitive feature.")]
     group: Annotated[Value, Doc("The group.")]
@@ -280,15 +292,19 @@ class ToldCounterparts:
 
 @dataclass(frozen=True, kw_only=True)
 class CounterpartsFound:
-    """The columns that depend on the group, those that were moved, and examples of counterparts."""
+    """Which columns depend on the group, which change, and what counterparts look like."""
 
     held_out: Annotated[int, Doc("The people that the gate and the maps were fitted on.")]
-    legitimate: Annotated[tuple[str, ...], Doc("Columns that may rightly count; they stay.")]
-    gate_level: Annotated[float, Doc("The family-wise level of the gate.")]
+    legitimate: Annotated[
+        tuple[str, ...], Doc("Columns that may rightly count; they stay as they are.")
+    ]
+    gate_level: Annotated[
+        float, Doc("The level of the tests of dependence, for all columns together.")
+    ]
     gate: Annotated[tuple[GateRow, ...], Doc("The columns and how they depend on the group.")]
     detectable_shift: Annotated[
         dict[str, float],
-        Doc("By sensitive feature, the shift in standard deviations seen with 80 % probability."),
+        Doc("By sensitive feature, the difference of groups (SD) found with 80 % probability."),
     ]
     spread: Annotated[
         float, Doc("Standard deviation of the statistic over maps of resampled hold-outs.")
@@ -301,7 +317,7 @@ class CounterpartsFound:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """Rates and group metrics by sensitive features; undefined values are null.
+    """Rates and group metrics by sensitive features; what is undefined is null.
 
     With a favourable label the signed differences are those of all others minus the reference
     group. A shared document has coarse numbers, or no comparison.
@@ -313,26 +329,26 @@ class GroupComparison:
     favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
     reference: Annotated[
         Profile | None,
-        Doc("The group that signed differences are taken to; null without a favourable label."),
+        Doc("The reference group of signed differences; null without a favourable label."),
     ]
     accuracy: Annotated[float | None, Doc("The accuracy for everybody; null without true labels.")]
     accuracy_by_group: Annotated[
         dict[str, float | None], Doc("The accuracy by group; empty without true labels.")
     ]
     statistical_parity_difference: Annotated[
-        float | None, Doc("Rates of favourable predictions, others − reference.")
+        float | None, Doc("Rates of favourable predictions, others − reference (AIF360).")
     ]
     equal_opportunity_difference: Annotated[
-        float | None, Doc("True positive rates, others − reference.")
+        float | None, Doc("True positive rates, others − reference (AIF360).")
     ]
     average_odds_difference: Annotated[
-        float | None, Doc("Mean difference of true and false positive rates.")
+        float | None, Doc("Mean difference of true and of false positive rates (AIF360).")
     ]
     demographic_parity_difference: Annotated[
-        float | None, Doc("Largest difference of rates between two groups.")
+        float | None, Doc("Largest difference of rates between two groups (Fairlearn).")
     ]
     equalized_odds_difference: Annotated[
-        float | None, Doc("Largest difference of error rates between two groups.")
+        float | None, Doc("Largest difference of true or of false positive rates (Fairlearn).")
     ]
     rates: Annotated[
         tuple[RateTable, ...],
@@ -342,11 +358,11 @@ class GroupComparison:
 
 @dataclass(frozen=True)
 class CostRule:
-    """The cost of a change of one column, as text."""
+    """How much a difference in one column counts, in words."""
 
     column: Annotated[str, Doc("The column.")]
-    change: Annotated[str, Doc("The change.")]
-    cost: Annotated[str, Doc("What it costs, as a squared distance.")]
+    change: Annotated[str, Doc("The difference.")]
+    cost: Annotated[str, Doc("How much it counts, as a squared distance.")]
 
 
 @dataclass(frozen=True)
@@ -391,28 +407,29 @@ class Law:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionsAsked:
-    """How the model was queried."""
+    """How the model was queried, if not once for everybody."""
 
-    repeated: Annotated[int, Doc("How many questions were asked a second time.")]
-    differed: Annotated[int, Doc("How many of these got another answer.")]
+    repeated: Annotated[int, Doc("How many queries were repeated.")]
+    differed: Annotated[int, Doc("How many of these got a different answer.")]
     differed_at_most: Annotated[
         float | None,
-        Doc("The exact upper limit of the share of all that would; null if none was repeated."),
+        Doc("Exact upper bound of the share of all that would; null if none was repeated."),
     ]
     draws: Annotated[
-        int | None, Doc("Answers to each question, where they are random; null: one, for good.")
+        int | None, Doc("Answers to each query, where they are random; null: one for all.")
     ]
     unit: Annotated[
         float | None,
-        Doc("Largest difference of two losses that counts; null: the range of the loss."),
+        Doc("Differences of two losses are clipped at this value; null: the range of the loss."),
     ]
     people: Annotated[
-        int | None, Doc("People in the data, where the asking stopped when it was sure; else null.")
+        int | None,
+        Doc("People in the data, where queries stopped once there was a verdict; else null."),
     ]
     stopped: Annotated[
         str | None,
         Doc(
-            "Why the asking stopped; null where everybody was asked about.",
+            "Why the queries stopped; null where everybody was queried.",
             one_of=tuple(WHY_STOPPED),
         ),
     ]
@@ -422,36 +439,38 @@ class QuestionsAsked:
 class Provenance:
     """How the audit was done.
 
-    A shared document has neither seed nor fingerprint, against which guesses of the data could be
-    checked.
+    A document that is shared has neither seed nor hash, so that nobody can try guesses of the data.
     """
 
     version: Annotated[str, Doc("The version of fairtransport.")]
     libraries: Annotated[dict[str, str], Doc("Versions of the libraries that matter.")]
-    seed: Annotated[int | None, Doc("The seed of everything random; null in a shared document.")]
+    seed: Annotated[int | None, Doc("The random seed; null in a shared document.")]
     data_sha256: Annotated[
-        str | None, Doc("Fingerprint of the canonical table of counts; null in a shared document.")
+        str | None, Doc("SHA-256 hash of the data (canonical counts); null in a shared document.")
     ] = None
-    similarity: Annotated[str, Doc("Who is comparable, in words.")]
+    similarity: Annotated[str, Doc("Who counts as similar, in words.")]
     similarity_record: Annotated[
         dict[str, Any] | None, Doc("The similarity's settings and what was fitted; null if shared.")
     ] = None
     loss: Annotated[str, Doc("The loss.")]
-    loss_range: Annotated[tuple[float, float] | None, Doc("Its limits; null if there are none.")]
+    loss_range: Annotated[
+        tuple[float, float] | None,
+        Doc("The smallest and largest possible loss; null if unbounded."),
+    ]
     pos_label: Annotated[Value, Doc("The positive label; null if none was named.")]
     loss_is_error: Annotated[bool, Doc("Whether mean losses are shares of errors.")]
     model: Annotated[str, Doc("The model, in words.")]
     features: Annotated[tuple[str, ...], Doc("The columns the model receives.")]
     sensitive: Annotated[tuple[str, ...], Doc("The sensitive features.")]
-    label: Annotated[str | None, Doc("The label's column; null if there is none.")]
+    label: Annotated[str | None, Doc("The column of true labels; null if there is none.")]
     classes: Annotated[
         tuple[Value, ...], Doc("The labels that scores belong to, in their order; none if shared.")
     ] = ()
     title: Annotated[str | None, Doc("The report's heading, if one was given.")] = None
-    date: Annotated[str | None, Doc("The date that was given; null if none was.")] = None
-    data_name: Annotated[str | None, Doc("What the data are called, if that was given.")] = None
-    auditor: Annotated[str | None, Doc("Who audits, if that was given.")] = None
-    resamples: Annotated[int, Doc("The number of draws of resampling methods.")]
+    date: Annotated[str | None, Doc("The date, if one was given.")] = None
+    data_name: Annotated[str | None, Doc("The name of the data, if one was given.")] = None
+    auditor: Annotated[str | None, Doc("The auditor, if one was given.")] = None
+    resamples: Annotated[int, Doc("The number of resamples of resampling methods.")]
     settings_taken: Annotated[
         tuple[str, ...], Doc("The flags whose values came from a settings file, by their names.")
     ] = ()
@@ -464,12 +483,14 @@ class SampledUnits:
     column: Annotated[str, Doc("The column of clusters or, without clusters, of weights.")]
     has_clusters: Annotated[bool, Doc("Whether a unit is a cluster of several people.")]
     count: Annotated[int, Doc("The number of units.")]
-    smallest: Annotated[float, Doc("The least weight of a unit: of clusters, their people.")]
+    smallest: Annotated[
+        float, Doc("The smallest weight of a unit: of a cluster, its number of people.")
+    ]
     largest: Annotated[float, Doc("The largest weight of a unit.")]
     limit: Annotated[
-        float | None, Doc("The largest weight there can be, as declared; null if it was not.")
+        float | None, Doc("The largest weight in the population, as declared; null if it was not.")
     ]
-    target: Annotated[str, Doc("What counts once.", one_of=TARGETS)]
+    target: Annotated[str, Doc("What counts once: each person or each cluster.", one_of=TARGETS)]
     weights: Annotated[str | None, Doc("The column of people's weights; null without one.")] = None
 
     @classmethod
@@ -516,7 +537,7 @@ class SampledUnits:
         """What is independent, and what the bounds are about."""
         if not self.has_clusters:
             what = f"People count by their weight in {self.column}"
-            return f"{what}; bounds hold for {self.sampled}."
+            return f"{what}. Bounds are valid for {self.sampled}."
         once = "every person counts once"
         if self.weights is not None:
             once = f"people count by their weight in {self.weights}"
@@ -526,8 +547,9 @@ class SampledUnits:
             )
             once = f"every unit counts once{inside}"
         return (
-            f"The unit is {self.column}: {self.count:,} units, and {once}. Bounds hold for "
-            f"independent {self.name}, whatever people of one unit have in common{self.given}."
+            f"People with the same {self.column} form a unit: {self.count:,} units, and {once}. "
+            f"Bounds are valid for independent {self.name}, whatever people of one unit have in "
+            f"common{self.given}."
         )
 
 
@@ -535,40 +557,38 @@ class SampledUnits:
 class AuditSummary(Document):
     """The whole audit. Infinite numbers are null.
 
-    The fields are those of the published JSON schema. ``moved`` people are in ``moves_found``
-    moves, of which ``moves`` are the largest. In a shared document every number that depends on the
-    counts is rounded, as described by ``suppression``. A field with a default is a detail: no
-    screen needs it, and no shared document has it unless `fairtransport.audits.redaction` defines
-    its form.
+    The fields are those of the published JSON schema, each described where it stands. ``moved``
+    people are swapped in ``moves_found`` moves, of which ``moves`` are the largest. In a document
+    that is shared every number that depends on the counts is rounded; ``suppression`` tells how
+    much. A field with a default is a detail: no screen needs it, and no shared document has it
+    unless `fairtransport.audits.redaction` says in which form.
     """
 
     DEFAULT_TITLE: ClassVar[str] = "Audit for individual bias"
 
     schema: Annotated[str, Doc("The name and version of this schema.", one_of=(SCHEMA,))]
     statistic: Annotated[
-        float, Doc("The FaiTH statistic: how much worse the model does when people are swapped.")
+        float, Doc("The FaiTH statistic: the rise of the mean loss when people are swapped.")
     ]
     baseline_risk: Annotated[float, Doc("The mean loss on the audit data.")]
     worst_case_risk: Annotated[
-        float, Doc("The mean loss after people were swapped with similar ones.")
+        float, Doc("The mean loss after people are swapped with similar people.")
     ]
     n: Annotated[int, Doc("The number of people.")]
     units: Annotated[
         SampledUnits | None,
         Doc("The independent units that they belong to; null: every person is one."),
     ]
-    points: Annotated[
-        int | None, Doc("The number of distinct points, targets included; null if shared.")
-    ]
+    points: Annotated[int | None, Doc("Different rows compared, copies included; null if shared.")]
     observed_points: Annotated[
-        int | None, Doc("The number of distinct points in the audit data; null if shared.")
+        int | None, Doc("Those of them that occur in the audit data; null if shared.")
     ]
     queried: Annotated[
         int | None,
-        Doc("Distinct questions to the model; 0 with predictions only, else null if shared."),
+        Doc("Different rows the model was queried for; 0 with predictions only, null if shared."),
     ]
     target_scope: Annotated[str, Doc("Whom people are compared with.", one_of=SCOPES)]
-    budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
+    budget: Annotated[float, Doc("Largest mean squared distance of swapped people (ε).")]
     price: Annotated[
         float,
         Doc(
@@ -579,15 +599,15 @@ class AuditSummary(Document):
     price_interval: Annotated[
         Limits, Doc("All slopes of the budget curve at the budget; left out if shared.")
     ]
-    delta: Annotated[float | None, Doc("The threshold of δ-fairness; null if none was given.")]
-    alpha: Annotated[float, Doc("The level of bounds and tests.")]
+    delta: Annotated[float | None, Doc("The limit δ; null if none was given.")]
+    alpha: Annotated[float, Doc("The significance level of bounds and tests.")]
     method: Annotated[str, Doc("How the bounds are made.")]
     guarantee: Annotated[str, Doc("What the bounds promise.", one_of=GUARANTEES)]
     about: Annotated[
         str,
         Doc(
-            "What the bounds are about: the population that the cases were drawn from, or these "
-            "cases only.",
+            "What the bounds are about: the population that the people were drawn from, or these "
+            "people only.",
             one_of=tuple(ABOUT_WORDS),
         ),
     ]
@@ -606,21 +626,21 @@ class AuditSummary(Document):
     verdict: Annotated[
         str | None,
         Doc(
-            "What the tests at delta say of what `judge` names, the statistic or its attributable "
-            "part, or that they could find nothing; else null without delta.",
+            "The verdict at the limit delta on what `judge` names, the statistic or its "
+            "attributable part; not-applicable if the audit cannot tell; else null without delta.",
             one_of=VERDICT_VALUES,
         ),
     ]
-    applicability: Annotated[str | None, Doc("Why the audit cannot find anything; null if it can.")]
+    applicability: Annotated[str | None, Doc("Why the audit cannot tell; null if it can.")]
     advice: Annotated[
         str | None,
-        Doc("What to change where the audit cannot find anything; null if nothing is advised."),
+        Doc("What to change where the audit cannot tell; null if nothing is advised."),
     ]
     next_audit: Annotated[
         dict[str, Any] | None,
         Doc(
-            "The settings of the audit to make instead, as in a settings file; null where there is "
-            "none to advise, or if shared."
+            "The settings of the audit to make instead, as in a settings file; null where none is "
+            "advised, or if shared."
         ),
     ]
     judge: Annotated[
@@ -630,7 +650,7 @@ class AuditSummary(Document):
     favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
     decisions: Annotated[
         Decisions | None,
-        Doc("Whose decision would change with sensitive features alone; null if not known."),
+        Doc("Whose decision would change with other sensitive values; null if not known."),
     ]
     decisions_missing: Annotated[
         str | None, Doc("Why there are no decisions to compare; null where there are.")
@@ -641,17 +661,16 @@ class AuditSummary(Document):
     outlook: Annotated[
         Outlook | None,
         Doc(
-            "About how many cases would settle an inconclusive verdict; null where it is another, "
-            "about rates, of several draws or of people who were asked about until sure, or if "
-            "shared."
+            "About how many people would settle an inconclusive verdict; null with another "
+            "verdict, about rates, with several draws, if queries stopped early, or if shared."
         ),
     ]
     controls: Annotated[
         ControlsFound | None,
         Doc(
-            "Sensitive edits beside edits that should not matter, which they must exceed for the "
-            'verdict "rejected"; the p-value is then the larger of the two. Null without '
-            "controls."
+            "Edits of sensitive columns compared with edits of control columns, whose effect they "
+            'must exceed for the verdict "rejected"; the p-value is then the larger of the two. '
+            "Null without controls."
         ),
     ]
     controls_advice: Annotated[
@@ -664,25 +683,25 @@ class AuditSummary(Document):
     rates: Annotated[
         RatesFound | None,
         Doc(
-            "R, which verdict, bounds and p-values are about where predictions were given, the "
-            "statistic being a description then; null with a model, or where R is not defined."
+            "R, which verdict, bounds and p-values are about if only predictions were given (the "
+            "statistic then only describes the data); null with a model, or where R is undefined."
         ),
     ]
     random_swap_risk: Annotated[
         float | None,
         Doc(
-            "The mean loss after swaps with a random comparable person; null where these are not "
-            "all twins."
+            "The mean loss after swaps with a random similar person; null where these are not all "
+            "copies that differ in sensitive features alone."
         ),
     ]
     comparable_share: Annotated[
-        float, Doc("The share of people with somebody comparable of another sensitive group.")
+        float, Doc("The share of people with a similar person of another sensitive group.")
     ]
     proxies: Annotated[
         tuple[Proxies, ...],
         Doc(
-            "Which columns tell each sensitive feature, and what goes through them; empty if it "
-            "was not asked or if shared."
+            "Which columns predict each sensitive feature, and what swaps add through them; empty "
+            "if it was not asked for or if shared."
         ),
     ] = ()
     counterparts: Annotated[
@@ -691,7 +710,7 @@ class AuditSummary(Document):
     ] = None
     certificate_pvalue: Annotated[
         float | None,
-        Doc("The p-value of a value of delta or more; null without delta or if shared."),
+        Doc("The p-value of a statistic of delta or more; null without delta or if shared."),
     ] = None
     evalue: Annotated[
         float | None,
@@ -706,7 +725,7 @@ class AuditSummary(Document):
     ] = ()
     questions: Annotated[
         QuestionsAsked | None,
-        Doc("How the model was asked; null with predictions only or if shared."),
+        Doc("How the model was queried; null with predictions only or if shared."),
     ] = None
     plan_is_unique: Annotated[
         bool | None, Doc("Whether no other swaps give the same statistic; null if shared.")
@@ -715,19 +734,19 @@ class AuditSummary(Document):
         float, Doc("The difference between the two ways of computing the statistic.")
     ]
     disagreement: Annotated[
-        float, Doc("The part of the statistic that is different predictions for one profile.")
+        float, Doc("The part that comes from different predictions for equal people.")
     ]
-    moved: Annotated[float, Doc("How many people are moved.")]
+    moved: Annotated[float, Doc("How many people are swapped.")]
     moves_found: Annotated[
-        int | None, Doc("How many moves there are, those not listed included; null if shared.")
+        int | None, Doc("How many swaps there are, those not listed included; null if shared.")
     ]
-    moves: Annotated[tuple[Move, ...], Doc("Who is swapped with whom, the largest moves first.")]
+    moves: Annotated[tuple[Move, ...], Doc("Who is swapped with whom, the largest swaps first.")]
     flows: Annotated[
         tuple[FlowTable, ...],
-        Doc("The change in counts by feature and group; if shared, by the moves shown."),
+        Doc("The change in people by feature and group; if shared, by the swaps shown."),
     ] = ()
     groups: Annotated[
-        tuple[GroupFlow, ...], Doc("Flows by sensitive group; if shared, by the moves shown.")
+        tuple[GroupFlow, ...], Doc("The same by sensitive group; if shared, by the swaps shown.")
     ] = ()
     group_metrics: Annotated[
         tuple[GroupComparison, ...],
@@ -738,26 +757,26 @@ class AuditSummary(Document):
     ] = ()
     worst_pair: Annotated[
         WorstPair | None,
-        Doc("The worst pair; null where no two comparable people are at a distance."),
+        Doc("The worst pair; null where no two similar people are at a distance above 0."),
     ] = None
     budget_in_words: Annotated[
         str, Doc("What the budget means under the similarity; empty if it does not say.")
     ]
     budget_curve: Annotated[
         tuple[CurvePoint, ...],
-        Doc("The corners of the statistic by the budget; if shared, empty or a single one."),
+        Doc("The corners of the budget curve; if shared, empty or a single one."),
     ] = ()
     costs: Annotated[
         tuple[CostRule, ...],
-        Doc("What a change of each column costs; empty if the similarity does not say."),
+        Doc("How much a difference in each column counts; empty if the similarity does not say."),
     ] = ()
     similarity_check: Annotated[
         SimilarityCheck | None,
-        Doc("What the similarity calls comparable among these people; null if shared."),
+        Doc("Who counts as similar among these people; null if shared."),
     ] = None
     without_feature: Annotated[
         tuple[FeatureRole, ...],
-        Doc("The statistic with each sensitive feature held fixed; empty if shared."),
+        Doc("The statistic if a sensitive feature may not change; empty if shared."),
     ] = ()
     law: Annotated[
         Law | None, Doc("The sampling law for a picture; null if there is none or if shared.")
@@ -838,8 +857,8 @@ class AuditSummary(Document):
     def _moved_words(self) -> str:
         """The number of people moved; only their share if people have weights."""
         if self.units is None or self.units.counts_people_once:
-            return f"{self.moved:g} of them moved"
-        return f"{100 * self.moved / self.n:.1f} % of them moved (weighted)"
+            return f"{self.moved:g} of them swapped"
+        return f"{100 * self.moved / self.n:.1f} % of them swapped (weighted)"
 
     def without_details(self) -> AuditSummary:
         """Return the document without its optional fields."""

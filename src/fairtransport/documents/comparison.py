@@ -25,23 +25,21 @@ class ComparedModel:
     lower: Annotated[float | None, Doc("The lower end of its interval; null if there is none.")]
     upper: Annotated[float | None, Doc("The upper end of its interval; null if there is none.")]
     baseline_risk: Annotated[float, Doc("Its mean loss on the data.")]
-    worst_case_risk: Annotated[
-        float, Doc("Its mean loss after people were swapped with similar ones, at worst.")
-    ]
-    queried: Annotated[int, Doc("Distinct questions that it was asked; 0 with predictions only.")]
+    worst_case_risk: Annotated[float, Doc("Its mean loss after the swaps that raise it most.")]
+    queried: Annotated[int, Doc("Different rows it was queried for; 0 with predictions only.")]
     decisions: Annotated[
         Decisions | None,
         Doc(
-            "Whose decision would change under it; null if not known. Its own audit has the cases."
+            "Whose decision would change under it; null if not known. Its own audit has the people."
         ),
     ]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between the statistics of two models."""
+    """The statistic of one model minus that of another."""
 
-    first: Annotated[str, Doc("The model that is compared with.")]
+    first: Annotated[str, Doc("The model it is compared with.")]
     second: Annotated[str, Doc("The model that is judged.")]
     difference: Annotated[float, Doc("The statistic of the second minus that of the first.")]
     lower: Annotated[float | None, Doc("The lower end of its interval; null if there is none.")]
@@ -57,7 +55,7 @@ class Difference:
         str,
         Doc(
             "better: the interval is below 0; worse: it is above the tolerance; undecided: neither "
-            "is shown; not-applicable: an audit of the two could find nothing.",
+            "is shown; not-applicable: an audit of the two cannot tell.",
             one_of=tuple(COMPARISON_VERDICTS),
         ),
     ]
@@ -69,12 +67,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class TreatedGroup:
-    """A group of people, and the cost of swaps for it under the first and the last model."""
+    """A group of people and how much swaps raise its mean loss, under two models."""
 
     group: Annotated[Profile, Doc("The sensitive group.")]
     people: Annotated[int, Doc("How many there are.")]
     first: Annotated[
-        float, Doc("What swaps at worst add to their mean loss, under the first model.")
+        float, Doc("How much swaps raise its mean loss at worst, under the first model.")
     ]
     last: Annotated[float, Doc("The same under the last model.")]
 
@@ -86,7 +84,7 @@ class TreatedProfile:
     profile: Annotated[Profile, Doc("Who they are.")]
     label: Annotated[Value, Doc("Their true label; null where the loss does without.")]
     people: Annotated[int, Doc("How many there are.")]
-    first: Annotated[float, Doc("What swaps at worst add to their total loss, first model.")]
+    first: Annotated[float, Doc("How much swaps raise their total loss at worst, first model.")]
     last: Annotated[float, Doc("The same under the last model.")]
 
 
@@ -102,20 +100,22 @@ class ComparisonSummary(Document):
         SampledUnits | None,
         Doc("The independent units that they belong to; null: every person is one."),
     ]
-    points: Annotated[int, Doc("The number of distinct points, targets included.")]
+    points: Annotated[int, Doc("Different rows compared, copies included.")]
     target_scope: Annotated[str, Doc("Whom people are compared with.", one_of=SCOPES)]
-    budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
+    budget: Annotated[float, Doc("Largest mean squared distance of swapped people (ε).")]
     tolerance: Annotated[float, Doc("How much more bias a later model may have.")]
     alpha: Annotated[
         float,
         Doc(
-            "All intervals of models hold together at level 1 − alpha; so do those of differences."
+            "The intervals of models are simultaneous at level 1 − alpha; so are those of "
+            "differences."
         ),
     ]
     verdict: Annotated[
         str,
         Doc(
-            "What was shown of the last model beside the first.", one_of=tuple(COMPARISON_VERDICTS)
+            "What was shown of the last model compared with the first.",
+            one_of=tuple(COMPARISON_VERDICTS),
         ),
     ]
     applicability: Annotated[

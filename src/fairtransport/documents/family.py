@@ -33,18 +33,18 @@ class Member:
     statistic: Annotated[float, Doc("The FaiTH statistic.")]
     lower: Annotated[float | None, Doc("The lower end of the interval; null if there is none.")]
     upper: Annotated[float | None, Doc("The upper end of the interval; null if there is none.")]
-    delta: Annotated[float | None, Doc("The threshold of δ-fairness; null if none was given.")]
+    delta: Annotated[float | None, Doc("The limit δ; null if none was given.")]
     pvalue: Annotated[
         float | None,
         Doc("The p-value of δ-fairness, as fine as the family needs it; null without delta."),
     ]
     pvalue_adjusted: Annotated[
         float | None,
-        Doc("The p-value adjusted for the whole family; at most alpha where it is rejected."),
+        Doc("The p-value adjusted for all audits; rejected if it is at most alpha."),
     ]
     verdict: Annotated[
         str | None,
-        Doc("What the family says of δ-fairness here; null without delta.", one_of=VERDICT_VALUES),
+        Doc("The verdict among all audits together; null without delta.", one_of=VERDICT_VALUES),
     ]
     guarantee: Annotated[str, Doc("What the bounds promise.", one_of=GUARANTEES)]
 
@@ -63,9 +63,9 @@ class FamilySummary(Document):
             "value."
         ),
     ]
-    certificate_level: Annotated[float, Doc("The level of a certificate.")]
+    certificate_level: Annotated[float, Doc("The level of the verdict certified.")]
     members: Annotated[tuple[Member, ...], Doc("The audits, in the order they were declared.")]
-    queried: Annotated[int, Doc("Distinct questions to all models; 0 with predictions only.")]
+    queried: Annotated[int, Doc("Different rows models were queried for; 0 with predictions only.")]
     warnings: Annotated[tuple[str, ...], Doc("What a reader of the numbers should know.")]
     version: Annotated[str, Doc("The version of fairtransport.")]
     audits: Annotated[

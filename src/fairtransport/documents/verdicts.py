@@ -70,7 +70,8 @@ _ROWS = (
         phrase="over the limit",
         part_phrase="rejected that it is at most δ",
         definition=(
-            "The lower bound is above δ: data like these would be rare if the model kept the limit."
+            "The lower bound is above the limit: data like these would be rare if the population "
+            "were within it."
         ),
         decides=True,
         evidence="{sure} {at_least}more than δ = {delta_above}{pvalue}",
@@ -91,7 +92,7 @@ _ROWS = (
         title="Within the limit",
         phrase="within the limit",
         part_phrase="certified that it is at most δ",
-        definition="The upper bound is at most δ.",
+        definition="The upper bound is at or below the limit.",
         decides=True,
         evidence="{sure} {at_most}no more than δ = {delta_below}",
         figures=("upper",),
@@ -110,7 +111,7 @@ _ROWS = (
         title="Not settled",
         phrase="not settled",
         part_phrase="not settled",
-        definition="Neither. The data do not decide; more cases may.",
+        definition="The data do not show on which side of the limit it is; more people may.",
         evidence="{undecided}",
         mark="?",
         colour="yellow",
@@ -127,6 +128,10 @@ _ROWS = (
         formal="This audit cannot tell",
         title="This audit cannot tell",
         phrase="cannot tell",
+        definition=(
+            "The audit would say the same of any model, or compares hardly anybody: its numbers "
+            "are no evidence."
+        ),
         mark="⊘",
         colour="magenta",
         rank=1,

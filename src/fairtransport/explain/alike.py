@@ -39,14 +39,16 @@ class GroupBesideReference:
     """
 
     group: Annotated[Profile, Doc("The group.")]
-    people: Annotated[int, Doc("Its people who have the reference alike; coarse if shared.")]
+    people: Annotated[
+        int, Doc("Its people with an equal in the reference group; coarse if shared.")
+    ]
     rate: Annotated[float, Doc("Their rate, or mean; coarse if shared.")]
     reference_people: Annotated[
-        int, Doc("People of the reference who have the group alike; coarse if shared.")
+        int, Doc("Reference people with an equal in the group; coarse if shared.")
     ]
     reference_rate: Annotated[
         float,
-        Doc("Their rate, or mean, if they were spread over strata as the group; coarse if shared."),
+        Doc("Their rate or mean, weighted to the strata of the group; coarse if shared."),
     ]
 
     @property
@@ -68,8 +70,8 @@ class RatesAmongAlike:
     alike: Annotated[
         tuple[str, ...],
         Doc(
-            "The columns that people of a stratum agree in: all others, with the true label if the "
-            "loss uses it."
+            "The columns whose values are equal in a stratum: all others, with the true label if "
+            "the loss uses it."
         ),
     ]
     measure: Annotated[
@@ -94,8 +96,8 @@ class RatesAmongAlike:
     worst: Annotated[
         Profile | None,
         Doc(
-            "The group with the worse rate in the first comparison, which chance can make; null "
-            "where none is worse, or where no decision was called favourable."
+            "The group with the worse rate in the first comparison, which may be chance; null "
+            "where none is worse, or without a favourable decision."
         ),
     ]
 

@@ -48,10 +48,10 @@ class ShareOfPeople:
     share: Annotated[float, Doc("The same as a share of all people.")]
     lower: Annotated[float, Doc("The lower end of the interval for the population's share.")]
     upper: Annotated[float, Doc("The upper end of the interval.")]
-    level: Annotated[float, Doc("The confidence level of this interval alone, both ends together.")]
+    level: Annotated[float, Doc("The confidence of this interval alone.")]
     scope: Annotated[
         str,
-        Doc("The levels that the upper end covers; the lower end holds for all.", one_of=SCOPES),
+        Doc("The groups that the upper end covers; the lower end covers all.", one_of=SCOPES),
     ]
 
 
@@ -61,7 +61,7 @@ class DecisionCounts:
 
     group: Annotated[Profile, Doc("The values that the people have in common.")]
     people: Annotated[float, Doc("The number of people in the group.")]
-    changed: Annotated[float, Doc("People of whom some alternative gets another decision.")]
+    changed: Annotated[float, Doc("People of whom some copy gets a different decision.")]
     worse_off: Annotated[float | None, Doc("Those who would get a better decision; else null.")]
     better_off: Annotated[float | None, Doc("Those who would get a worse decision; else null.")]
     mean_rise: Annotated[
@@ -76,7 +76,7 @@ class FeatureDecisions:
 
     feature: Annotated[str, Doc("The sensitive feature; the others are kept.")]
     total: Annotated[DecisionCounts, Doc("The counts of all people.")]
-    groups: Annotated[tuple[DecisionCounts, ...], Doc("The counts by the person's own level.")]
+    groups: Annotated[tuple[DecisionCounts, ...], Doc("The counts by the person's own value.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class LabelDecisions:
     label: Annotated[Value, Doc("The true label.")]
     total: Annotated[DecisionCounts, Doc("The counts of all people with this label.")]
     groups: Annotated[
-        tuple[DecisionCounts, ...], Doc("The counts by level of each sensitive feature.")
+        tuple[DecisionCounts, ...], Doc("The counts by value of each sensitive feature.")
     ]
 
 
@@ -95,7 +95,7 @@ class DecisionChange:
     """People who get one decision and would get another as someone else."""
 
     decision: Annotated[Value, Doc("The decision that they get.")]
-    alternative: Annotated[Value, Doc("The decision that some alternative gets.")]
+    alternative: Annotated[Value, Doc("The decision that some copy gets.")]
     count: Annotated[ShareOfPeople, Doc("How many people.")]
 
 
@@ -104,9 +104,13 @@ class ScoreChange:
     """How far scores or numbers would change, in the prediction's unit."""
 
     of: Annotated[Value, Doc("The label whose score it is; null: the predicted number.")]
-    mean_rise: Annotated[float, Doc("Mean over all people of the largest rise as someone else.")]
+    mean_rise: Annotated[
+        float, Doc("Mean over all people of the largest rise with other sensitive values.")
+    ]
     largest_rise: Annotated[float, Doc("The largest rise of all.")]
-    mean_fall: Annotated[float, Doc("Mean over all people of the largest fall as someone else.")]
+    mean_fall: Annotated[
+        float, Doc("Mean over all people of the largest fall with other sensitive values.")
+    ]
     largest_fall: Annotated[float, Doc("The largest fall of all.")]
 
 
@@ -120,16 +124,16 @@ class DecisionCase:
         dict[str, int], Doc("How many of them have each true label; empty if there is none.")
     ]
     decision: Annotated[Prediction, Doc("The decision that they get.")]
-    alternative: Annotated[Prediction, Doc("The decision of the alternative.")]
-    changes: Annotated[Profile, Doc("The values that the alternative has instead.")]
+    alternative: Annotated[Prediction, Doc("The decision of the copy.")]
+    changes: Annotated[Profile, Doc("The values that the copy has instead.")]
     effect: Annotated[
         str,
         Doc(
-            "Whether they are worse off or better off than the alternative.",
+            "Whether they are worse off or better off than the copy.",
             one_of=("worse off", "better off", "changed"),
         ),
     ]
-    is_observed: Annotated[bool, Doc("Whether someone like the alternative is in the data.")]
+    is_observed: Annotated[bool, Doc("Whether the data have a person with the values of the copy.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,28 +149,30 @@ class Decisions:
         Doc("The favourable decision, or all decisions from worst to best; empty if not known."),
     ]
     n: Annotated[int, Doc("The number of people.")]
-    alternatives: Annotated[int, Doc("How many alternatives a person has, at most.")]
+    alternatives: Annotated[int, Doc("How many copies a person has, at most.")]
     random_share: Annotated[
         float | None,
-        Doc("The share of decisions that a random alternative changes; null if shared."),
+        Doc("The share of decisions that differ for a random copy; null if shared."),
     ]
-    changed: Annotated[ShareOfPeople, Doc("People of whom some alternative is decided otherwise.")]
+    changed: Annotated[ShareOfPeople, Doc("People of whom some copy gets a different decision.")]
     worse_off: Annotated[
-        ShareOfPeople | None, Doc("People who would get a better decision as someone else.")
+        ShareOfPeople | None,
+        Doc("People who would get a better decision with other sensitive values."),
     ]
     better_off: Annotated[
-        ShareOfPeople | None, Doc("People who would get a worse decision as someone else.")
+        ShareOfPeople | None,
+        Doc("People who would get a worse decision with other sensitive values."),
     ]
     changes: Annotated[
         tuple[DecisionChange, ...],
-        Doc("The same by decision and alternative, unjudged; coarse or none if shared."),
+        Doc("The same by decision and decision of the copy; coarse or none if shared."),
     ] = ()
     scores: Annotated[
         ScoreChange | None,
         Doc("How far scores or numbers change; null with labels or if shared."),
     ] = None
     by_feature: Annotated[
-        tuple[FeatureDecisions, ...], Doc("The counts with one sensitive feature changed alone.")
+        tuple[FeatureDecisions, ...], Doc("The counts if only one sensitive feature changes.")
     ] = ()
     only_together: Annotated[
         DecisionCounts | None,
@@ -174,11 +180,12 @@ class Decisions:
     ] = None
     by_group: Annotated[
         tuple[DecisionCounts, ...],
-        Doc("The counts by level of each sensitive feature, then by their combination."),
+        Doc("The counts by value of each sensitive feature, then by their combination."),
     ] = ()
     by_label: Annotated[tuple[LabelDecisions, ...], Doc("The counts by true label.")] = ()
     cases: Annotated[
-        tuple[DecisionCase, ...], Doc("The profiles with changed decisions; none if shared.")
+        tuple[DecisionCase, ...],
+        Doc("People whose decision would change, equal ones together; none if shared."),
     ] = ()
 
 

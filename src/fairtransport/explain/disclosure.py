@@ -157,10 +157,10 @@ class Suppression:
     """
 
     at_least: Annotated[
-        int, Doc("Cells with fewer people were left out; people are multiples of this.")
+        int, Doc("Numbers about fewer people were left out; people are multiples of this.")
     ]
     step: Annotated[float, Doc("Mean losses and their bounds are multiples of this.")]
-    moved_hidden: Annotated[float, Doc("About how many people are in moves that are not shown.")]
+    moved_hidden: Annotated[float, Doc("About how many people are in swaps that are not shown.")]
 
 
 @overload

@@ -40,13 +40,11 @@ class Flow:
     label: Annotated[
         Value, Doc("The true label, or a range of it; null where the loss does without.")
     ]
-    level: Annotated[Value, Doc("The level of the feature, or a range of it.")]
-    group: Annotated[Profile, Doc("The levels of the sensitive features.")]
-    people: Annotated[
-        float | None, Doc("How many people are in the cell; null where that is not told.")
-    ]
-    out: Annotated[float, Doc("How many are moved to another cell.")]
-    into: Annotated[float, Doc("How many come from other cells.")]
+    level: Annotated[Value, Doc("The value of the feature, or a range of it.")]
+    group: Annotated[Profile, Doc("The values of the sensitive features.")]
+    people: Annotated[float | None, Doc("How many people are in the cell; null if shared.")]
+    out: Annotated[float, Doc("How many leave the cell in swaps.")]
+    into: Annotated[float, Doc("How many enter it in swaps.")]
     change: Annotated[float, Doc("The difference.")]
     lower: Annotated[
         float | None, Doc("A lower bound of the expected change, for all cells at once.")
@@ -247,15 +245,13 @@ def _sign_test(leave: int, enter: int) -> float:
 class GroupFlow:
     """People moved out of a group and into it, and what that adds."""
 
-    group: Annotated[Profile, Doc("The levels of the sensitive features.")]
-    people: Annotated[
-        float | None, Doc("How many people are in the group; null where that is not told.")
-    ]
-    out: Annotated[float, Doc("How many are moved to other groups.")]
-    into: Annotated[float, Doc("How many come from other groups.")]
+    group: Annotated[Profile, Doc("The values of the sensitive features.")]
+    people: Annotated[float | None, Doc("How many people are in the group; null if shared.")]
+    out: Annotated[float, Doc("How many leave the group in swaps.")]
+    into: Annotated[float, Doc("How many enter it in swaps.")]
     change: Annotated[float, Doc("The difference.")]
     contribution: Annotated[float, Doc("What the group's people add to the statistic.")]
-    risk: Annotated[float | None, Doc("The group's mean loss; null where that is not told.")]
+    risk: Annotated[float | None, Doc("The group's mean loss; null if shared.")]
     risk_after: Annotated[float | None, Doc("The same after the swaps.")]
 
 

@@ -44,7 +44,7 @@ class GroupRate:
     nor intervals.
     """
 
-    group: Annotated[Profile, Doc("The levels of the sensitive features.")]
+    group: Annotated[Profile, Doc("The values of the sensitive features.")]
     people: Annotated[int | None, Doc("How many people the rate is a share of; null if shared.")]
     rate: Annotated[float | None, Doc("The share; null where there is nobody.")]
     lower: Annotated[float | None, Doc("The lower end of its interval.")] = None
@@ -66,8 +66,8 @@ class RateTable:
     kind: Annotated[
         str,
         Doc(
-            "The share of people who get the label, who get a wrong one, or who get a wrong one of "
-            "those with a true label.",
+            "The share of people who get the label, of people with a wrong one, or of people "
+            "with a wrong one among those with a true label.",
             one_of=RATE_KINDS,
         ),
     ]
@@ -76,7 +76,7 @@ class RateTable:
         Profile | None, Doc("The group that the others are compared with; null if there is none.")
     ]
     confidence: Annotated[
-        float | None, Doc("With which all intervals hold together; null if shared.")
+        float | None, Doc("The simultaneous confidence of all intervals; null if shared.")
     ]
     groups: Annotated[tuple[GroupRate, ...], Doc("The groups.")]
 

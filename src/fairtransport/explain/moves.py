@@ -51,17 +51,15 @@ class Move:
     label: Annotated[
         Value, Doc("The true label, the same for both; null where the loss does without.")
     ]
-    people: Annotated[
-        float, Doc("How many are moved; no whole number where the budget ends half way.")
-    ]
+    people: Annotated[float, Doc("How many are swapped; with a budget not always a whole number.")]
     prediction: Annotated[
-        Prediction, Doc("What the model says of the one: a label, a number or scores by class.")
+        Prediction, Doc("The prediction of the one: a label, a number or scores by class.")
     ]
-    prediction_after: Annotated[Prediction, Doc("What the model says of the other.")]
+    prediction_after: Annotated[Prediction, Doc("The prediction of the other.")]
     loss: Annotated[float, Doc("The loss of the one.")]
     loss_after: Annotated[float, Doc("The loss of the other.")]
     cost: Annotated[float, Doc("The squared distance between the two.")]
-    tied: Annotated[bool, Doc("Whether another target would have been as bad for them.")]
+    tied: Annotated[bool, Doc("Whether another swap would have raised the loss as much.")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,8 +350,8 @@ class WorstPair:
 
     first: Annotated[Profile, Doc("The one.")]
     second: Annotated[Profile, Doc("The other.")]
-    prediction: Annotated[Prediction, Doc("What the model says of the one.")]
-    prediction_of_second: Annotated[Prediction, Doc("What the model says of the other.")]
+    prediction: Annotated[Prediction, Doc("The prediction of the one.")]
+    prediction_of_second: Annotated[Prediction, Doc("The prediction of the other.")]
     distance: Annotated[float, Doc("Their distance.")]
     ratio: Annotated[
         float,

@@ -46,13 +46,13 @@ class Column:
     moved_alone: Annotated[
         float | None,
         Doc(
-            "What the swaps that need sensitive features to change add to the "
-            "mean loss if only this column changes; null if the model was not asked."
+            "What the swaps that need sensitive features to change add to the mean loss if only "
+            "this column changes; null if the model was not queried."
         ),
     ] = None
     moved_without: Annotated[
         float | None,
-        Doc("What they add if all others change and this one stays; null if it was not asked."),
+        Doc("What they add if all others change and this one stays; null if it was not queried."),
     ] = None
 
 
@@ -79,7 +79,8 @@ class Proxies:
         float,
         Doc(
             "The balanced accuracy of a predictor that was fitted on half of the people, on the "
-            "other half: the mean over the feature's levels of the share that is told rightly."
+            "other half: the share of each group that is predicted correctly, averaged over the "
+            "groups."
         ),
     ]
     lower: Annotated[
@@ -91,24 +92,24 @@ class Proxies:
     people: Annotated[int, Doc("How many people were looked at, both halves together.")]
     statistic: Annotated[
         float | None,
-        Doc("What the swaps that were looked at add to the mean loss; null without a model."),
+        Doc("What the swaps that were examined add to the mean loss; null without a model."),
     ]
     needing: Annotated[
         float | None,
         Doc(
-            "What those of them add that need sensitive features to change: "
-            "no less than the attributable part, if all swaps were looked at; null without a model."
+            "What those of them add that need sensitive features to change: no less than the "
+            "attributable part, if all swaps were examined; null without a model."
         ),
     ]
-    left_out: Annotated[int, Doc("How many columns were not looked at one by one.")]
-    columns: Annotated[tuple[Column, ...], Doc("The columns, those that tell most first.")]
+    left_out: Annotated[int, Doc("How many columns were not examined one by one.")]
+    columns: Annotated[tuple[Column, ...], Doc("The columns, those that predict best first.")]
 
     def __str__(self) -> str:
         head = (
             f"The model's columns predict {self.feature} with a balanced accuracy of "
-            f"{self.accuracy:.2f} ({self.lower:.2f} to {self.upper:.2f} at level "
-            f"{100 * (1 - self.alpha):g} %; guessing: {self.guessing:.2f}); another predictor may "
-            "do better."
+            f"{self.accuracy:.2f} ({100 * (1 - self.alpha):g} % interval {self.lower:.2f} to "
+            f"{self.upper:.2f}; guessing would have {self.guessing:.2f}). Another predictor may do "
+            "better."
         )
         lines = [
             f"  {column.name}: {column.alone:.2f} alone, {column.without:.2f} without it"
@@ -118,8 +119,8 @@ class Proxies:
         if self.statistic is None or self.needing is None:
             return "\n".join([head, *lines])
         through = (
-            f"Swaps add {self.statistic:.4f} to the mean loss, {self.needing:.4f} of it those that "
-            "need sensitive features to change; of these:"
+            f"Swaps add {self.statistic:.4f} to the mean loss, {self.needing:.4f} of it in swaps "
+            "that need sensitive features to change; of these:"
         )
         return "\n".join([head, through, *lines])
 
@@ -135,8 +136,8 @@ def _format_swaps(column: Column) -> str:
     if column.moved_alone is None or column.moved_without is None:
         return ""
     return (
-        f"; swaps add {column.moved_alone:.4f} if it alone changes, "
-        f"{column.moved_without:.4f} if it alone stays"
+        f"; swaps add {column.moved_alone:.4f} if only it changes, "
+        f"{column.moved_without:.4f} if only it stays"
     )
 
 

@@ -183,7 +183,7 @@ def log_summary(summary: AuditSummary, run_id: str | None) -> str:
     for name in SETTINGS:
         client.log_param(run, f"{FOLDER}.{name}", getattr(summary, name))
     client.log_param(run, f"{FOLDER}.loss", summary.provenance.loss)
-    client.set_tag(run, f"{FOLDER}.verdict", summary.verdict or "none: no δ was given")
+    client.set_tag(run, f"{FOLDER}.verdict", summary.verdict or "none: no limit was set")
     with TemporaryDirectory() as folder:
         report = write_text(Path(folder, "report.html"), render(summary, "html"))
         document = write_text(Path(folder, "audit.json"), summary.to_json())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_TAGS_AND_CELLS = re.compile("<td.*?</td>|<[^>]*>", re.DOTALL)
 
 
 @cache  # templates are compiled once for all documents
@@ -68,8 +71,8 @@ def render_sections(
     """Return the sections of a report, each with its template part filled in; "" without any."""
     from markupsafe import Markup
 
-    def render_section(section: Section) -> Markup:
-        contents = section.contents(document, output)
+    def render_section(section: Section, before: list[str]) -> Markup:
+        contents = section.contents(document, replace(output, text=" ".join(before)))
         if not contents:
             return Markup("")
         text = templates.get_template(section.template).render(
@@ -78,7 +81,13 @@ def render_sections(
         # the text of an escaping template is safe to put into another one
         return Markup(text)  # noqa: S704
 
-    return [(section, render_section(section)) for section in entry_of(SECTIONS, document)]
+    parts: list[tuple[Section, Markup]] = []
+    texts: list[str] = []
+    for section in entry_of(SECTIONS, document):
+        body = render_section(section, texts)
+        parts.append((section, body))
+        texts.append(_TAGS_AND_CELLS.sub(" ", body) if output.html else "")
+    return parts
 
 
 FORMATS = ("html", "markdown", "json", "notebook")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairtransport.explain.decisions import ShareOfPeople
-    from fairtransport.explain.flows import FlowTable
+    from fairtransport.explain.flows import Flow, FlowTable
     from fairtransport.explain.moves import Value
 
 ARROW = " → "
@@ -115,15 +115,26 @@ def decimals_for(numbers: Iterable[float]) -> int:
     return next((digits for limit, digits in DECIMALS_BY_SIZE if largest < limit), 0)
 
 
+def has_intervals(table: FlowTable) -> bool:
+    """Tell whether the cells of flows have intervals, or only describe the data."""
+    return any(cell.lower is not None and cell.upper is not None for cell in table.cells)
+
+
+def is_established(cell: Flow) -> bool:
+    """Tell whether the interval of a change in people does not contain 0."""
+    if cell.lower is None or cell.upper is None:
+        return False
+    return not cell.lower <= 0 <= cell.upper
+
+
 def has_signal(table: FlowTable) -> bool:
-    """Return whether flows show a change, and one that is significant if tests are known.
+    """Tell whether flows show anything: a change, and an established one if there are intervals.
 
     Other flows have tables only, and a sentence explains why.
     """
-    sure = [cell for cell in table.cells if cell.lower is not None and cell.upper is not None]
-    if not sure:
+    if not has_intervals(table):
         return any(cell.change for cell in table.cells)
-    return any(not (cell.lower or 0.0) <= 0 <= (cell.upper or 0.0) for cell in sure)
+    return any(map(is_established, table.cells))
 
 
 def columns_of(titles: Iterable[str], numeric: Iterable[str]) -> tuple[Column, ...]:

@@ -129,7 +129,7 @@ MAX_PERCENT_DECIMALS = 6
 ROUNDING = 1e-6
 """Rounding errors of numbers of people are smaller."""
 NONE = "none"
-NOT_TOLD = "not told"
+NOT_TOLD = "not shown"
 NO_LOWER, NO_UPPER = "no lower bound", "no upper bound"
 MINUS = "−"
 NEAREST, DOWN, UP = ROUND_HALF_UP, ROUND_FLOOR, ROUND_CEILING
@@ -262,7 +262,7 @@ def subtitle(document: Document) -> str:
 
 LEFT_OUT = "left out"
 """The value of a fact that a shared document does not have."""
-SHOWN_MOVES = "of the moves shown"
+SHOWN_MOVES = "of the swaps shown"
 
 
 def shows_swaps(summary: AuditSummary) -> bool:
@@ -281,13 +281,14 @@ def suppression_sentence(summary: AuditSummary) -> str | None:
     if rule is None:
         return None
     return (
-        f"This report is made to be shared. Cells with fewer than {rule.at_least} people were "
-        "left out before it was written, and others from which they could be worked out; so were "
-        "the fingerprint of the data, the seed, the sampling law, the budget curve, other methods "
-        f"and how many points and moves there are. Numbers of people are multiples of "
-        f"{rule.at_least}, and the statistic, risks and bounds are multiples of "
-        f"{rule.step:g} (or δ), so that the counts cannot be worked out from them; bounds are "
-        "rounded outwards and still hold. The verdict is that of the numbers before rounding."
+        f"This report is made to be shared. Numbers about fewer than {rule.at_least} people were "
+        "left out, and so were others from which they could be worked out. Also left out are the "
+        "hash of the data, the seed, the histogram of the statistic, the statistic at other "
+        "budgets, other methods, and how many swaps and different rows there are. Numbers of "
+        f"people are multiples of {rule.at_least}. The statistic, mean losses and bounds are "
+        f"multiples of {rule.step:g} (or the limit δ), so that no count can be worked out from "
+        "them; bounds are rounded outwards and still hold. The verdict is that of the numbers "
+        "before rounding."
     )
 
 
@@ -296,7 +297,7 @@ def hidden_moves_sentence(summary: AuditSummary) -> str | None:
     rule = summary.suppression
     if rule is None or not rule.moved_hidden:
         return None
-    return f"Moves of about {people(rule.moved_hidden)} people are not shown."
+    return f"Swaps of about {people(rule.moved_hidden)} people are not shown."
 
 
 def few_people(summary: AuditSummary, number: float) -> str | None:
@@ -328,7 +329,7 @@ def moves_title(summary: AuditSummary, title: str) -> str:
 
 def moves_phrase(summary: AuditSummary) -> str:
     """Return which moves are counted."""
-    return "the moves shown" if is_shared(summary) else "all moves"
+    return "the swaps shown" if is_shared(summary) else "all swaps"
 
 
 def shown_text(summary: AuditSummary, text: str, number: float) -> str:

@@ -227,7 +227,7 @@ class ComparablePairs(LearnedSimilarity):
         """Return the meaning of a budget as a probability of being judged comparable."""
         chance = 2 / (1 + np.exp(min(budget, 700.0)))
         return (
-            f"On average, people may be moved as far as people are apart who are judged "
+            f"On average, swapped people may be as far apart as people who are judged "
             f"comparable with probability {chance:.3g}."
         )
 

@@ -296,22 +296,22 @@ class Counterparts(BaseSimilarity):
         """Return one sentence for the report."""
         names = " or ".join(self.sensitive_features) or "sensitive group"
         if not self.is_fitted:
-            return f"People are compared with themselves as recorded with another {names}."
+            return f"Each person is compared with the same person as recorded with another {names}."
         names = " or ".join(self.model_.groups)
         moving = list(dict.fromkeys(row.column for row in self.model_.gate if row.moves))
         counts = ", ".join(kind.name for kind in self.model_.legitimate)
-        among = f" among people alike in {counts}" if counts else ""
+        among = f" among people with equal {counts}" if counts else ""
         if not moving:
             return f"No column was shown to depend on {names}{among}: nobody has a counterpart."
         return (
             f"Each person is compared with the same person as typically recorded with another "
-            f"{names}: {', '.join(moving)} changes, as far as it depends on {names}{among}; all "
+            f"{names}. Changed as far as they depend on {names}{among}: {', '.join(moving)}. All "
             "else stays."
         )
 
     def describe_budget(self, budget: float) -> str:  # noqa: ARG002
         """Return that a budget does not matter: counterparts are free."""
-        return "A person's counterparts are free, so the budget does not matter."
+        return "Counterparts are at distance 0, so the budget does not matter."
 
     def fitted(self) -> dict[str, object] | None:
         """Return the fitted values; None before `fit`."""

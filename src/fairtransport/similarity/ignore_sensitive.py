@@ -105,17 +105,17 @@ class IgnoreSensitive(base.BaseSimilarity):
     def describe(self) -> str:
         """Return one sentence for the report."""
         exact = base.check_column_names("exact", self.exact)
-        but = f" (of which {', '.join(exact)} must agree too)" if exact else ""
+        but = f" (but must be equal in {', '.join(exact)})" if exact else ""
         close = [f"{column} by at most {limit:g}" for column, limit in self.tolerance.items()]
-        near = f"; they may also differ in {' and '.join(close)}" if close else ""
+        near = f" They may also differ in {' and '.join(close)}." if close else ""
         return (
-            f"Two people are comparable when they differ in nothing but the sensitive features{but}"
-            f" and have the same true label, if one is used{near}; moving between them is free."
+            f"Two people are similar if they differ only in the sensitive features{but} and, if "
+            f"true labels are used, have the same one.{near} Their distance is 0."
         )
 
     def describe_budget(self, budget: float) -> str:  # noqa: ARG002
         """Return that a budget does not matter: every move is free or forbidden."""
-        return "Moves are free or not allowed, so the budget does not matter."
+        return "All similar people are at distance 0, so the budget does not matter."
 
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
         """Return the cost that allows small differences in some columns."""

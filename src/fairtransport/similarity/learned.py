@@ -191,8 +191,8 @@ class LearnedSimilarity(BaseSimilarity):
     def describe_budget(self, budget: float) -> str:
         """Return the meaning of a budget in standard deviations."""
         return (
-            f"On average, people may be moved by the equivalent of {budget**0.5:.3g} standard "
-            "deviations of a feature, in the directions that count."
+            f"On average, swapped people may differ by the equivalent of {budget**0.5:.3g} "
+            "standard deviations of a feature, in the directions that count."
         )
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ class MixedTabular(base.BaseSimilarity):
         --------
         >>> similarity.cost_table()
         [{'column': 'age', 'change': '5', 'cost': '1 (grows with the square)'}, {'column': 'job',
-        'change': 'another level', 'cost': '1'}]
+        'change': 'another value', 'cost': '1'}]
         """
         exact: Sequence[str]
         if space is None:
@@ -159,7 +159,7 @@ class MixedTabular(base.BaseSimilarity):
             for column, scale in scales.items()
         ]
         rows += [
-            {"column": column, "change": "another level", "cost": f"{cost:g}" if cost else "free"}
+            {"column": column, "change": "another value", "cost": f"{cost:g}" if cost else "free"}
             for column, cost in mismatch.items()
         ]
         rows += [{"column": column, "change": "any", "cost": "not allowed"} for column in exact]
@@ -168,16 +168,20 @@ class MixedTabular(base.BaseSimilarity):
 
     def describe(self) -> str:
         """Return one sentence for the report."""
-        words = [f"{scale:g} of {column} count 1" for column, scale in self.scales.items()]
+        words = [
+            f"a difference of {scale:g} in {column} counts 1"
+            for column, scale in self.scales.items()
+        ]
         if self.default_scale is not None:
-            words.append(f"{self.default_scale:g} of any other number count 1")
+            words.append(f"a difference of {self.default_scale:g} in any other number counts 1")
         if words:
             words[-1] += " (twice as much counts 4)"
-        words += [f"another {column} costs {cost:g}" for column, cost in self.mismatch.items()]
+        words += [f"another {column} counts {cost:g}" for column, cost in self.mismatch.items()]
         if self.default_mismatch is not None:
-            words.append(f"another level of any other column costs {self.default_mismatch:g}")
-        words += [f"{column} must agree" for column in base.check_column_names("exact", self.exact)]
-        words.append("sensitive features that are not named and equal people cost nothing")
+            words.append(f"another value of any other column counts {self.default_mismatch:g}")
+        exact = base.check_column_names("exact", self.exact)
+        words += [f"{column} must be equal" for column in exact]
+        words.append("sensitive features that are not named count nothing")
         return f"Squared distances add up: {'; '.join(words)}."
 
     def describe_budget(self, budget: float) -> str:
@@ -190,7 +194,7 @@ class MixedTabular(base.BaseSimilarity):
         ]
         if not words:
             return super().describe_budget(budget)
-        return f"On average, people may be moved by the equivalent of {', or '.join(words)}."
+        return f"On average, swapped people may differ by the equivalent of {', or '.join(words)}."
 
     def _rules(
         self, space: SampleSpace

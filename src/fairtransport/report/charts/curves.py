@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.errors import InputError, param
 from fairtransport.report.charts import style
 from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, decimal
@@ -180,7 +181,7 @@ def power_chart(table: pd.DataFrame, *, target_power: float, sample_size: int) -
         domain=goals, range=[COLOURS[goal] for goal in goals]
     )
     # layers merge their axes only if they agree on title and scale
-    across, up = "Number of cases, n", f"Probability to {' or '.join(goals)}"
+    across, up = "Number of people, n", f"Probability to {' or '.join(goals)}"
 
     def x(name: str) -> alt.X:
         """Return the channel of sizes."""
@@ -209,7 +210,7 @@ def power_chart(table: pd.DataFrame, *, target_power: float, sample_size: int) -
     return alt.layer(*layers).properties(
         width=style.WIDTH,
         height=style.HEIGHT,
-        title=f"Power of an audit with n cases (wanted: {target_power:.0%})",
+        title=f"Power of an audit of n people (wanted: {target_power:.0%})",
         description=_description(table, goals, target_power, sample_size),
         usermeta={"embedOptions": {"actions": False}},
     )
@@ -233,9 +234,9 @@ def _description(
     first, last = ordered.iloc[0], ordered.iloc[-1]
     return (
         f"Line chart of the probability to {' or '.join(goals)} δ-fairness against the number of "
-        f"cases: {first['power']:.0%} with {first['n']:,} cases, {last['power']:.0%} with "
+        f"people: {first['power']:.0%} with {first['n']:,} people, {last['power']:.0%} with "
         f"{last['n']:,}. Lines mark the wanted probability, {target_power:.0%}, and the number of "
-        f"cases that is enough for it, {sample_size:,}."
+        f"people that is enough for it, {sample_size:,}."
     )
 
 
@@ -251,8 +252,8 @@ def first_above(table: style.Table, delta: float) -> int | None:
 
 
 def since_words(look: int | None) -> str:
-    """Return since when something holds, by the looks."""
-    return "at no look" if look is None else f"from the look at case {look:,} on"
+    """Return since when something holds, as far as was looked."""
+    return "at no look" if look is None else f"from the look after {look:,} people on"
 
 
 def confidence_sequence_chart(
@@ -264,11 +265,11 @@ def confidence_sequence_chart(
     is_long = rows[-1]["n"] >= LONG * rows[0]["n"]
     scale = {"nice": False} | ({"type": "log"} if is_long else {"zero": False})
     axis = {"tickCount": 8, "labelOverlap": True}
-    across = style.number("n", "Number of cases, n", scale=scale, axis=axis)
+    across = style.number("n", "Number of people, n", scale=scale, axis=axis)
     shared = {
         "x": across,
         "tooltip": [
-            style.number("n", "Cases", format=","),
+            style.number("n", "People", format=","),
             *(style.number(name, title, format=".4f") for name, title in TIPS.items()),
         ],
     }
@@ -290,16 +291,18 @@ def confidence_sequence_chart(
     marks = style.mark_rows((("δ", delta),))
     if marks:
         layers.append(style.lines(marks, "y", y("at")))
-    subtitle = ["Black: statistic; blue: bounds that hold at all times at once"]
+    subtitle = ["Black: statistic; blue: confidence bounds, valid at all times at once"]
     if decided is not None:
         verdict, at = decided
-        reached = [{"n": at, "words": f"verdict at case {at:,}"}]
+        reached = [{"n": at, "words": f"verdict after {at:,} people"}]
         rule, tip = (
             {"color": style.VERMILLION, "strokeWidth": 1.5},
             style.words("words", title="Line"),
         )
         layers.append(style.layer(reached, "rule", rule, x=across, tooltip=tip))
-        subtitle.append(f"Vertical: {verdict} at case {at:,}, when the evidence sufficed")
+        subtitle.append(
+            f"Vertical line: {VERDICTS[verdict].phrase} ({verdict}) after {at:,} people"
+        )
     if delta is not None:
         crossed = first_above(rows, delta)
         subtitle.append(f"The lower bound is above δ {since_words(crossed)}")
@@ -315,7 +318,7 @@ def _describe_evidence(last: style.Row, marks: list[style.Row], subtitle: list[s
     upper = NO_UPPER if last["upper"] is None else f"upper bound {bound(last['upper'], UP)}"
     return (
         f"Line chart of the FaiTH statistic with its confidence sequence. After "
-        f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
+        f"{last['n']:,} people: statistic {decimal(last['statistic'])}, lower bound "
         f"{bound(last['lower'], DOWN)}, {upper}"
         f"{'; ' + style.in_words(marks) if marks else ''}."
     ) + "".join(f" {one}." for one in subtitle[1:])

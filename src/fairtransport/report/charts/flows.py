@@ -44,10 +44,10 @@ MAX_LABEL_LINES = 3
 TITLE_LIMIT = 300
 TIPS = {
     "of": "Group",
-    "level": "Level",
+    "level": "Value",
     "people": "People",
-    "out": "Moved out",
-    "into": "Moved in",
+    "out": "Leave",
+    "into": "Enter",
     "shown": "Change",
     "range": "Interval of the change",
 }
@@ -225,11 +225,11 @@ def _description(rows: list[Row], feature: str) -> str:
     """Return the alternative text: the content, and the three largest changes."""
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
-        f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"
+        f"{row['shown']} for {row['level']}, {row['of']}, true label {row['label']}"
         for row in order
         if row["change"]
     )
     return (
         f"Heat maps of the change in the number of people by {visible(feature)} and group, one for "
-        f"each label. {f'Largest changes: {largest}.' if largest else 'Nothing changes.'}"
+        f"each true label. {f'Largest changes: {largest}.' if largest else 'Nothing changes.'}"
     )

@@ -47,11 +47,11 @@ def decisions_document(decisions: Decisions) -> style.Row:
     if decisions.scores is None:
         rows, title = _direction_bars(decisions), "People"
         heading = "Which decisions would change"
-        caption = "Bars: people in the data; lines: confidence intervals"
+        caption = "Bars: people in the data; black lines: confidence intervals"
     else:
         rows, title = _score_bars(decisions), "Mean change of predictions"
         heading = "How far predictions would change"
-        caption = "Bars: mean of each person's largest change, by group"
+        caption = "Bars: average of each person's largest change, by group"
     _, right = style.padded_domain([0.0, *(row["to"] for row in rows)])
 
     def x(name: str) -> style.Row:
@@ -84,7 +84,7 @@ def _direction_bars(decisions: Decisions) -> list[style.Row]:
     """Return a row for each direction in which decisions change."""
     return [
         {
-            "name": f"{row.decision}, {row.alternative} as someone else",
+            "name": f"{row.decision} → {row.alternative}",
             "size": row.count.share * decisions.n
             if is_weighted(row.count, decisions)
             else row.count.people,
@@ -201,8 +201,13 @@ def _finite(value: float | None) -> float | None:
 FAMILY_NUMBERS = ("statistic", "lower", "upper", "delta")
 FAMILY_FIELDS = ("name", *FAMILY_NUMBERS, "verdict")
 FAMILY_ROW = 40
-FAMILY_TIPS = (("name", "Audit"), ("range", "Interval"), ("estimate", "Statistic"), ("limit", "δ"),
-        ("verdict", "Verdict"))  # fmt: skip
+FAMILY_TIPS = (
+    ("name", "Audit"),
+    ("range", "Interval"),
+    ("estimate", "Statistic"),
+    ("limit", "Limit δ"),
+    ("verdict", "Verdict"),
+)
 
 
 def family_chart(table: style.Table) -> ChartType:
@@ -231,9 +236,9 @@ def family_document(table: style.Table) -> style.Row:
     appearance = style.looks(
         "The audits side by side",
         "Intervals of the FaiTH statistic by audit: "
-        + "; ".join(f"{row['name']} {row['range']}, δ {row['limit']}" for row in rows)
+        + "; ".join(f"{row['name']} {row['range']}, limit {row['limit']}" for row in rows)
         + ".",
-        "Bars: intervals; dots: statistics; strokes: thresholds δ",
+        "Bars: intervals; dots: statistics; strokes: limits δ",
     )
     return style.layer_document(
         layers, width=style.WIDTH, height=FAMILY_ROW * len(rows), looks=appearance

@@ -56,8 +56,9 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
 
 
 def _charts(summary: AuditSummary) -> dict[str, Write]:
-    """Return the functions that write charts as documents, by the charts' keys."""
-    statistic, delta, label = summary.statistic, summary.delta, summary.provenance.label
+    """Return what writes each chart as a document, by the charts' keys."""
+    statistic, delta = summary.statistic, summary.delta
+    label = None if summary.provenance.label is None else "True label"
     charts: dict[str, Write] = {}
     for number, table in enumerate(summary.flows, 1):
         if table.cells:

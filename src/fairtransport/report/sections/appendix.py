@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.audit import WHY_STOPPED
@@ -11,7 +12,7 @@ from fairtransport.report.sections.section import Section
 from fairtransport.report.text import LEFT_OUT, loss_name, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.report.sections.section import Output
@@ -27,40 +28,43 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     )
     query_text = "none (predictions only)"
     if summary.queried != 0:
-        query_text = LEFT_OUT if summary.queried is None else f"{summary.queried:,} questions"
+        query_text = LEFT_OUT if summary.queried is None else f"{summary.queried:,} different rows"
     questions = summary.questions
     if questions is not None and questions.draws is not None:
         query_text += f", {questions.draws:,} times each"
     if questions is not None and questions.unit is not None:
-        query_text += f"; differences of losses count up to {questions.unit:g}"
+        query_text += f"; differences of two losses are clipped at {questions.unit:g}"
     if questions is not None and questions.stopped is not None and summary.queried is not None:
-        about = f"{summary.n:,} of {questions.people:,} people"
-        query_text += f", about {about}, until {WHY_STOPPED[questions.stopped]}"
+        whom = f"{summary.n:,} of {questions.people:,} people"
+        query_text += f", for {whom}, until {WHY_STOPPED[questions.stopped]}"
+    if summary.queried:
+        query_text += " (people with equal values share one)"
     points = LEFT_OUT
     if summary.points is not None:
-        points = f"{summary.points:,}, {summary.observed_points:,} of them observed"
+        parts = ["features", *["true label"] * (provenance.label is not None)]
+        parts += ["prediction"] * (summary.queried == 0)
+        points = f"{summary.points:,} ({', '.join(parts)}), {summary.observed_points:,} in the data"
     versions = {"fairtransport": provenance.version, **provenance.libraries}
     rows = [
         ("Model", visible(provenance.model)),
-        ("Questions asked of the model", query_text),
+        ("Model queried for", query_text),
         ("People", f"{summary.n:,}"),
-        ("Distinct points", points),
+        ("Different rows compared", points),
         ("Features", _join_names(provenance.features)),
         ("Sensitive features", _join_names(provenance.sensitive)),
-        ("Label", "none" if provenance.label is None else visible(provenance.label)),
+        ("True label", "none" if provenance.label is None else visible(provenance.label)),
         ("Loss", loss_name(provenance.loss) + limits),
         ("Similarity", visible(provenance.similarity)),
-        ("Budget", f"{summary.budget:g}"),
-        ("Method",
-         f"{visible(summary.method)}; up to {provenance.resamples:,} resamples"),
+        *([("Budget ε", f"{summary.budget:g}")] if summary.budget else []),
+        ("Method", visible(summary.method)),
         ("Guarantee", visible(summary.guarantee_words)),
-        ("Seed", LEFT_OUT if provenance.seed is None else f"{provenance.seed}"),
-        ("Data, SHA-256", provenance.data_sha256 or LEFT_OUT),
+        ("Random seed", LEFT_OUT if provenance.seed is None else f"{provenance.seed}"),
+        ("Hash of the data (SHA-256)", provenance.data_sha256 or LEFT_OUT),
         ("Versions", _join_names(f"{name} {version}" for name, version in versions.items())),
-        ("Duality gap of the solution", f"{summary.duality_gap:.1e}"),
-    ]  # fmt: skip
+        ("Numerical check (duality gap)", f"{summary.duality_gap:.1e}"),
+    ]
     if provenance.settings_taken:
-        rows.append(("Taken from a settings file", _join_names(provenance.settings_taken)))
+        rows.append(("Settings from a file", _join_names(provenance.settings_taken)))
     return tuple(rows)
 
 
@@ -76,76 +80,168 @@ def _method_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 METHOD = Section(
     "how", "Method", "method.j2", _method_contents, folded=True,
-    hint="the model, what was compared, what was asked",
+    hint="model, data, comparisons, versions",
 )  # fmt: skip
 
 
 GLOSSARY = {
-    "Worse off": (
-        "Gets an unfavourable decision, and would get the favourable one as somebody they are "
-        "compared with."
+    "At least, at most (lower and upper bound)": (
+        "Bounds that allow for chance, which the number found in the data does not. Each is wrong "
+        "in at most a share α of audits. The verdict compares them with the limit."
     ),
     "Better off": (
-        "Gets the favourable decision, and would get an unfavourable one as somebody they are "
-        "compared with."
+        "Gets a more favourable decision than with another value of the sensitive features."
     ),
-    "Limit, δ": (
-        "The largest value of the statistic, or of R, that is tolerated. With a model, true "
-        "labels and 0-1 loss it is a share of people: those who are decided correctly, but would "
-        "be decided wrongly as someone else. It is to be chosen before the audit."
-    ),
-    "FaiTH statistic, ψ": (
-        "How much worse the model does on average when people are swapped with people who are "
-        "similar to them, in the worst way that the budget allows."
-    ),
-    "Similar, comparable": (
-        "People whom the similarity calls alike, for example those who differ in nothing but "
-        "sensitive features."
-    ),
-    "Sensitive feature": "A column that should make no difference to how well somebody is treated.",
-    "δ-fairness, δ": (
-        "A model is δ-fair if the statistic of the whole population is at most δ, the limit that "
-        "the auditor sets."
-    ),
-    **{row.phrase.capitalize(): row.definition for row in VERDICTS.values() if row.definition},
-    "Level, α": "The largest probability of a wrong rejection, and of a wrong certificate.",
-    "p-value": "Small values speak against δ-fairness; it is rejected when p is at most α.",
-    "Lower and upper bound": (
-        "One-sided confidence bounds at level 1 − α. They agree with the verdict."
-    ),
-    "Interval": (
-        "The two-sided confidence interval at level 1 − α, with α/2 on each side; it is a "
-        "little wider than the two bounds, or as wide."
-    ),
-    "Rates, R": (
-        "With predictions alone, where answers differ inside a profile: by how much the mean loss "
-        "would rise if everybody were treated as the worst-treated group among people who are "
-        "alike in all other columns. It does not say why they are treated differently."
-    ),
-    "Loss": (
-        "What a prediction costs. With zero-one loss an error costs 1, so that mean losses "
-        "are shares of errors."
-    ),
-    "Baseline risk": "The mean loss on the audit data as they are.",
-    "Worst-case risk": "The mean loss after the swaps: baseline risk plus statistic.",
     "Budget, ε": (
-        "How far people may be moved on average, as a squared distance. With ε = 0 only free "
-        "moves count."
+        "How different people may be, on average, to be swapped, as a squared distance. With ε = 0 "
+        "people are swapped only with people at distance 0."
     ),
-    "Price": "What one more unit of budget would add to the statistic.",
-    "Move": "People of one profile who are swapped with people of another.",
-    "Flow": "By how much the number of people in a cell changes when the moves are made.",
-    "Tied": "Another target would have been as bad for these people; the table shows one of them.",
+    "Confidence": (
+        "95 % confidence: at most 5 % of audits state something wrong in this place. It is "
+        "1 − α, where α is the significance level."
+    ),
+    "Confidence interval": (
+        "A range that contains the true value of the population with the stated confidence. It may "
+        "fail on either side, in α/2 of audits each, so that it is at least as wide as the range "
+        "between the lower and the upper bound."
+    ),
+    "Control columns": (
+        "Columns that should not matter for the decision. The effect of the sensitive features is "
+        "compared with theirs."
+    ),
+    "Copy": (
+        "The same person with other values of the sensitive features. All other columns stay as "
+        "they are."
+    ),
+    "Counterpart": (
+        "The same person as typically recorded in another group: columns that depend on the group "
+        "change as far as they depend on it."
+    ),
+    "Density": "The height of a histogram: values with a larger density are more frequent.",
+    "δ-fairness": (
+        "A model is δ-fair if the statistic of the whole population is at most the limit δ."
+    ),
     "Empirical Lipschitz constant": (
         "The largest difference between two people's predictions, divided by their distance."
     ),
-    "Rates by group": (
-        "Who gets which decision in whole groups. Groups may have equal rates, and similar people "
-        "be treated differently all the same."
+    "FaiTH statistic": (
+        "The largest possible rise of the mean loss when people are swapped with similar people. "
+        "With zero-one loss, if people are swapped only at distance 0, it is a share of all "
+        "people: those with a correct decision that is wrong for a similar person."
+    ),
+    "Favourable": "A decision that is good for the person, as set for this audit.",
+    "Guarantee": (
+        "finite-sample: the bounds are valid at every sample size. asymptotic: they are "
+        "approximations for large samples."
+    ),
+    "Independently": (
+        "Whether one person was drawn says nothing about whether another one was. Members of "
+        "one household, for example, are not drawn independently."
+    ),
+    "Limit, δ": (
+        "The largest value of the result that is tolerated. Whoever orders the audit chooses it "
+        "before the audit."
+    ),
+    "Loss": (
+        "What a prediction costs. zero-one: 1 for a wrong decision and 0 for a correct one, so the "
+        "mean loss is the share of wrong decisions. outcome: no true label is used, and the mean "
+        "loss is the share of people with one decision, or the mean prediction."
+    ),
+    "p-value": (
+        "How well the data agree with a hypothesis: a small p-value means badly. For the verdict "
+        "the hypothesis is that the population is within the limit, and the verdict is “over the "
+        "limit” if p is at most α."
+    ),
+    "Percentage points": (
+        "The difference of two percentages: from 30 % to 40 % it is 10 percentage points."
+    ),
+    "Population": (
+        "All people that the audit makes a statement about. The audited people are a sample of it."
+    ),
+    "Price": "What one more unit of budget would add to the statistic.",
+    "Proxies": (
+        "Other columns that stand in for a sensitive feature, because they differ between its "
+        "groups."
+    ),
+    "R": (
+        "By how much the mean loss would rise if, among people with equal values in all other "
+        "columns, everybody were treated like the worst-treated group. It does not say why groups "
+        "are treated differently."
+    ),
+    "Ratio": "The rate of a group divided by the rate of the reference group.",
+    "Reference": "The group that the other groups of a table are compared with.",
+    "Resamples": (
+        "Samples that are drawn at random from the data, to see how far a result varies."
+    ),
+    "Seed": (
+        "The number that random choices start from. With the same seed an audit can be repeated."
+    ),
+    "Sensitive feature": (
+        "A column that should make no difference to the decision, such as race or sex."
+    ),
+    "Similar people": (
+        "People whom the similarity calls comparable. By default they differ only in sensitive "
+        "features."
+    ),
+    "Squared distance": (
+        "How different two people are under the similarity, squared. 0: they count as equal."
+    ),
+    "Swap": "A similar person takes the place of a person.",
+    "True label": "The correct decision or outcome, in the same words as the predictions.",
+    **{f"{row.title} ({row.value})": row.definition for row in VERDICTS.values() if row.definition},
+    "Worse off": (
+        "Gets a less favourable decision than with another value of the sensitive features."
     ),
 }
+"""What the words of reports mean, in the order in which they are listed."""
+WRITTEN_AS = {
+    "At least, at most (lower and upper bound)": "at least|at most|(lower|upper) bound",
+    "Budget, ε": "budget|ε",
+    "Copy": "copy|copies",
+    "FaiTH statistic": "statistic",
+    "Counterpart": "counterparts?",
+    "Independently": "independent(ly)?",
+    "Limit, δ": "limit|δ",
+    "Loss": "loss",
+    "p-value": "p-value|p [=<>≤]|p, adjusted",
+    "R": "(?-i:R)",
+    "Sensitive feature": "sensitive features?|sensitive values?",
+    "Similar people": "similar (people|person)",
+    "Swap": "swaps?|swapped",
+    "Favourable": "favourable",
+    "Confidence interval": "interval|intervals",
+    "Control columns": "control columns|irrelevant edits|control edits",
+    "Seed": "seed",
+}
+"""How a word of the glossary is written in a report, where that is not its entry: a pattern."""
+
+
+def explain_words(text: str, entries: Mapping[str, str]) -> dict[str, str]:
+    """Return the entries whose words occur in a text, or in another such entry."""
+    found: dict[str, str] = {}
+    while True:
+        said = " ".join([text, *found.values()])
+        more = {
+            term: meaning
+            for term, meaning in entries.items()
+            if term not in found and _occurs(term, said)
+        }
+        if not more:
+            return {term: entries[term] for term in sorted(found, key=_sort_key)}
+        found |= more
+
+
+def _sort_key(term: str) -> str:
+    return term.casefold().replace("δ", "d")
+
+
+def _occurs(term: str, text: str) -> bool:
+    written = WRITTEN_AS.get(term, re.escape(term.split(" (", maxsplit=1)[0]))
+    return re.search(rf"(?<!\w)({written})(?!\w)", text, re.IGNORECASE) is not None
 
 
 GLOSSARY_SECTION = Section(
-    "glossary", "Glossary", "glossary.j2", lambda *_: {"glossary": GLOSSARY}, folded=True
-)
+    "glossary", "Glossary", "glossary.j2",
+    lambda _, output: {"glossary": explain_words(output.text, GLOSSARY)} if output.html else {},
+    folded=True,
+)  # fmt: skip

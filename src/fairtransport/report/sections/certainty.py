@@ -25,56 +25,58 @@ from fairtransport.report.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.report.sections.section import Output
     from fairtransport.similarity.similarity_check import SimilarPair
 
 
 NOT_SAID = (
-    "An audit speaks of the people it compares, the loss it counts and the threshold δ. A model "
-    "that is not found over the limit may still be unfair."
+    "A verdict is about one definition of similar people, one loss and one limit δ. A model that "
+    "is not found over the limit may still be unfair."
 )
 
 
+CONDITION = (
+    "Conditions: {sampled} were drawn at random and independently of each other, and their data "
+    "were not used to make the model or to define who is similar."
+)
 GUARANTEES = {
     "finite-sample": (
-        "The bounds hold at every sample size, whatever the population, for {sampled} drawn at "
-        "random and independently of each other, whose data were not used to make the model or the "
-        "similarity: nothing is approximated."
+        f"The bounds are valid at every sample size and for every population: nothing is "
+        f"approximated. {CONDITION}"
     ),
     "asymptotic": (
-        "The bounds hold for large samples of {sampled} drawn at random and independently of each "
-        "other, whose data were not used to make the model or the similarity; at the size of this "
-        "one their level is approximate."
+        f"The bounds are approximations for large samples: at the size of this one their level is "
+        f"not exact. {CONDITION}"
     ),
     "approximate": (
-        "The bound holds at every sample size for the counterparts as fitted, for people drawn at "
-        "random and independently of each other, whose data were not used to make the model; it "
-        "was lowered for how much the statistic varies when counterparts are refitted on resampled "
-        "hold-outs, which is approximate."
+        "The bound is valid at every sample size for the counterparts as fitted, but only for "
+        "people drawn at random and independently of each other, whose data were not used to make "
+        "the model. It was lowered for the error of the fit: the variation of the statistic when "
+        "counterparts are refitted on resampled hold-outs. This correction is approximate."
     ),
 }
 
 
 OF_THESE_CASES = (
-    "The bound is about these cases only. It holds at every number of draws, whatever the cases "
-    "are and however they were chosen, for answers that are independent of each other: nothing is "
-    "approximated, and nothing is said of other cases."
+    "The bound is about these people only, and says nothing about others. It is valid at every "
+    "number of draws, whoever these people are and however they were chosen, but only if the "
+    "model's answers are independent of each other. Nothing is approximated."
 )
 
 
 def guarantee_meaning(summary: AuditSummary) -> str:
-    """Return the guarantee of the bounds."""
-    if summary.is_about_these:
-        return f"{OF_THESE_CASES} It is wrong in at most {level(summary.alpha)} of audits."
-    sampled = "people" if summary.units is None else f"{summary.units.name}{summary.units.given},"
-    promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee)).format(sampled=sampled)
+    """Return what the bounds promise."""
     wrong = level(summary.alpha)
+    if summary.is_about_these:
+        return f"{OF_THESE_CASES} It is wrong in at most {wrong} of audits."
+    sampled = "people"
+    if summary.units is not None:
+        sampled = f"{visible(summary.units.name)}{summary.units.given},"
+    promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee)).format(sampled=sampled)
     if summary.questions is not None and summary.questions.draws is not None:
         promise += (
-            " The bound is about the population of cases that these were drawn from, and needs "
+            " The bound is about the population that these people were drawn from, and needs "
             "answers that are independent of each other."
         )
     if summary.units is None:
@@ -88,11 +90,12 @@ def law_sentence(summary: AuditSummary) -> str | None:
     """Return the purpose of the histogram; None if there is none."""
     if summary.law is None:
         return None
-    unused = f" It is an illustration: the bounds of {summary.method} do not use it."
-    return (
-        f"The histogram comes from {shorten(visible(summary.law.method), 60)}."
-        f"{'' if summary.law.method == summary.method else unused}"
-    )
+    resamples = f"up to {summary.provenance.resamples:,} resamples"
+    method = shorten(visible(summary.law.method), 60)
+    source = f"The histogram was made by the method {method} ({resamples})"
+    if summary.law.method == summary.method:
+        return f"{source}."
+    return f"{source}. It is an illustration: the bounds of {summary.method} do not use it."
 
 
 def methods_table(summary: AuditSummary) -> Table:
@@ -139,60 +142,67 @@ def _certainty_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 CERTAINTY = Section(
     "sure", "How sure", "certainty.j2", _certainty_contents, folded=True,
-    hint="the test, bounds, what they assume",
+    hint="statistical test, confidence bounds and their conditions",
 )  # fmt: skip
 
 
 NOTHING_FOLLOWS = "This audit cannot tell: no verdict follows from its bounds."
-CHOSEN_LATE = "A limit that is chosen after seeing this is no test: set it before."
+CHOSEN_LATE = (
+    "A limit that is chosen after seeing these numbers tests nothing. To test another limit, "
+    "choose it first and audit new people."
+)
+OVER, WITHIN = "over the limit (rejected)", "within the limit (certified)"
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return the verdicts for other thresholds δ."""
+    """Return for which limits δ the verdict would be which."""
     if summary.applicability is not None:
         return (NOTHING_FOLLOWS,)
     if not finding.has_known_bounds(summary):
         return (f"{finding.PART_IS_NOT_SHARED.capitalize()}.",)
     lower, upper = summary.judged.lower_bound, summary.judged.upper_bound
     sentences = []
-    at_least, up_to, from_there = "0.0000", "below", "from"
-    if summary.verdict == "rejected" and lower == summary.delta:
-        up_to, from_there = "up to", "above"
+    at_least, is_equal = "0.0000", summary.verdict == "rejected" and lower == summary.delta
     exceeds = summary.controls is None or summary.controls.exceeds
     if not exceeds:
-        sentences.append("For no δ: δ-fairness rejected; no more than irrelevant edits.")
+        sentences.append(
+            f"No δ: {OVER}, because the effect is not shown to exceed that of the control columns."
+        )
     elif lower is not None and lower > 0:
         at_least, _ = distinct_decimals(lower, 0.0, rounding=DOWN)
-        sentences.append(f"For every δ {up_to} {at_least}: δ-fairness rejected.")
+        sentences.append(f"δ {'up to' if is_equal else 'below'} {at_least}: {OVER}.")
     elif lower is not None:
-        sentences.append("For no δ: δ-fairness rejected; the lower bound is not above 0.")
+        sentences.append(f"No δ: {OVER}, because the lower bound is not above 0.")
     if upper is None:
-        sentences.append("For no δ: within the limit (certified); there is no upper bound.")
+        sentences.append(f"No δ: {WITHIN}, because there is no upper bound.")
     else:
-        sentences.append(f"For every δ from {bound(upper, UP)} on: within the limit (certified).")
+        sentences.append(f"δ of {bound(upper, UP)} or more: {WITHIN}.")
     if not exceeds:
-        to = "For every δ" if upper is None else f"For every δ below {bound(upper, UP)}"
-        sentences.append(f"{to}: not settled.")
+        to = "Every δ" if upper is None else f"δ below {bound(upper, UP)}"
+        sentences.append(f"{to}: not settled (inconclusive).")
     elif lower is not None and (upper is None or lower < upper):
+        start = f"above {at_least}" if is_equal else f"of {at_least} or more"
         to = "" if upper is None else f" and below {bound(upper, UP)}"
-        on = " on" if from_there == "from" else ""
-        sentences.append(f"For δ {from_there} {at_least}{on}{to}: not settled.")
+        sentences.append(f"δ {start}{to}: not settled (inconclusive).")
     return (*sentences, CHOSEN_LATE)
 
 
-def budget_sentence(summary: AuditSummary) -> str:
-    """Return the budget, and the effect of a larger one."""
+def budget_sentence(summary: AuditSummary) -> str | None:
+    """Return what the budget is and what more of it would do; None where it does not matter."""
+    if summary.budget == 0 and len(summary.budget_curve) == 1:
+        return None
+    what = "how different people may be on average to be swapped, as a squared distance"
+    sentences = [f"The budget is ε = {summary.budget:g}: {what}."]
     if len(summary.budget_curve) == 1:
-        return f"The budget is ε = {summary.budget:g}. A larger one would find nothing more."
-    far = "so far may people be moved on average, as a squared distance."
-    sentences = [f"The budget is ε = {summary.budget:g}: {far}", visible(summary.budget_in_words)]
+        return f"{sentences[0]} A larger one would not change the result."
+    sentences.append(visible(summary.budget_in_words))
     if math.isfinite(summary.price):
         sentences.append(
-            f"A little more of it adds {about(summary)}{summary.price:.4g} to the statistic per "
-            "unit of budget."
+            f"A slightly larger budget adds {about(summary)}{summary.price:.4g} to the statistic "
+            "per unit of budget."
         )
     if not summary.budget_curve:
-        sentences.append("How the statistic depends on the budget is not told here.")
+        sentences.append("The statistic at other budgets is not shown here.")
     return " ".join(filter(None, sentences))
 
 
@@ -202,24 +212,23 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
         return ()
     names = [role.feature for role in summary.without_feature]
     whole, near = _size_text(summary, summary.statistic), about(summary)
+    of = " of people" if decisions.counts_people(summary) else ""
     sentences = []
     for role in summary.without_feature:
         others = [visible(name) for name in names if name != role.feature]
         which = f"only {' and '.join(others)} may change" if others else "it may not change"
         size = _size_text(summary, role.statistic)
-        sentences.append(f"If {which}: {near}{size} instead of {near}{whole}.")
+        sentences.append(f"If {which}, the statistic is {near}{size}{of} instead of {near}{whole}.")
     parts = sum(role.statistic for role in summary.without_feature)
     is_count = decisions.counts_people(summary) and not summary.budget and not is_shared(summary)
     if is_count and len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
-        sentences.append("For all others both need to change at once.")
+        sentences.append("For the remaining people both need to change.")
     return tuple(sentences)
 
 
 def _size_text(summary: AuditSummary, value: float) -> str:
-    """Return the statistic in people if it counts them."""
-    return (
-        f"{100 * value:.1f} in 100 people" if decisions.counts_people(summary) else decimal(value)
-    )
+    """Return the statistic as a share of people where it counts them."""
+    return f"{100 * value:.1f} %" if decisions.counts_people(summary) else decimal(value)
 
 
 def costs_table(summary: AuditSummary) -> Table:
@@ -228,38 +237,32 @@ def costs_table(summary: AuditSummary) -> Table:
         (Cell(visible(rule.column)), Cell(visible(rule.change)), Cell(visible(rule.cost)))
         for rule in summary.costs
     )
-    columns = columns_of(["Column", "Change", "Squared distance"], [])
-    return Table("costs", "What costs what", columns, rows)
+    columns = columns_of(["Column", "Difference", "Squared distance"], [])
+    return Table("costs", "How much a difference in a column counts", columns, rows)
 
 
 def pairs_table(summary: AuditSummary) -> Table:
-    """Return people at random with the nearest comparable person of another group."""
+    """Return people at random with the nearest similar person of another group."""
     pairs = () if summary.similarity_check is None else summary.similarity_check.pairs
-    columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
-    return Table("pairs", "Who counts as comparable", columns, rows_of_pairs(pairs))
-
-
-def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
-    """Return one pair per row: common values, differences, distance."""
+    distance = ["Squared distance"] if any(pair.squared_distance for pair in pairs) else []
 
     def row(pair: SimilarPair) -> tuple[Cell, ...]:
-        """Return one pair's cells."""
+        """Return what two people have in common, what differs, and how far apart they are."""
         differ = tuple(name for name, value in pair.first.items() if pair.second[name] != value)
         far = pair.squared_distance
-        return (
-            profile_cell(pair.first, differ), changes_cell(pair.first, pair.second, differ),
-            Cell(f"{far:.4g}" if far else "free", far),
-        )  # fmt: skip
+        cells = (profile_cell(pair.first, differ), changes_cell(pair.first, pair.second, differ))
+        return (*cells, *[Cell(f"{far:.4g}", far)] * len(distance))
 
-    return tuple(map(row, pairs))
+    columns = columns_of(["Who they are", "How the similar person differs", *distance], [])
+    return Table("pairs", "Who counts as similar", columns, tuple(map(row, pairs)))
 
 
 def distances_table(summary: AuditSummary) -> Table:
-    """Return the costs of taking somebody else's value in one column."""
+    """Return how far another person's value in one column takes somebody."""
     distances = () if summary.similarity_check is None else summary.similarity_check.columns
     rows = tuple((Cell(visible(one.column)), Cell(one.words, one.cost)) for one in distances)
-    columns = columns_of(["Column", "Somebody else's value"], [])
-    return Table("distances", "The distance column by column", columns, rows)
+    columns = columns_of(["Column", "Another person's value"], [])
+    return Table("distances", "Which columns may differ", columns, rows)
 
 
 def curve_table(summary: AuditSummary) -> Table:
@@ -288,6 +291,6 @@ def _dependence_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 
 DEPENDENCE = Section(
-    "depends", "What it depends on", "dependence.j2", _dependence_contents, folded=True,
-    hint="other limits, budgets, similarities",
+    "depends", "What would change the result", "dependence.j2", _dependence_contents, folded=True,
+    hint="sensitivity analysis: other limits, features, budgets and similar people",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
-from fairtransport.report.sections.appendix import GLOSSARY
+from fairtransport.report.sections.appendix import GLOSSARY, explain_words
 from fairtransport.report.sections.decisions import counts_people_once, several_hold_if
 from fairtransport.report.sections.finding import CAUTION, worst_swap
 from fairtransport.report.sections.section import Fragment, Section
@@ -37,12 +37,15 @@ from fairtransport.report.text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairtransport.documents.comparison import ComparedModel, ComparisonSummary, Difference
     from fairtransport.report.sections.section import Output
 
 
-MODELS = ("Model", "Change", "Statistic", "Interval", "As they are", "At worst")
-DIFFERENCES = ("Model", "Over", "Difference", "Interval", "p", "Verdict", "Not worse")
+DIFFERENCES = ("Model", "Other", "Difference", "Interval", "p", "Verdict", "Not worse")
+WORDS = {"undecided": "not settled", "not-applicable": "cannot tell"}
+"""Verdicts on two models as tables have them, where that is another word."""
 
 
 def ends(summary: ComparisonSummary) -> Difference:
@@ -57,15 +60,15 @@ def comparison_title(summary: ComparisonSummary) -> str:
     first, last = visible(difference.first), visible(difference.second)
     if is_more_within(difference):
         within = "within" if summary.not_worse else "perhaps within"
-        return f"More individual bias, {within} the tolerance: {last} than {first}"
+        return f"More individual bias in {last} than in {first}, {within} the tolerance"
     if summary.verdict == "better":
-        return f"Less individual bias: {last} than {first}"
+        return f"Less individual bias in {last} than in {first}"
     if summary.verdict == "worse":
-        beyond = f", by more than the tolerance {summary.tolerance:g}" * (summary.tolerance > 0)
-        return f"More individual bias: {last} than {first}{beyond}"
+        beyond = f", by more than the tolerance ({summary.tolerance:g})" * (summary.tolerance > 0)
+        return f"More individual bias in {last} than in {first}{beyond}"
     if summary.applicability is not None:
-        return f"{VERDICTS['not-applicable'].title}: {last} beside {first}"
-    return f"Undecided: {last} beside {first}"
+        return f"{VERDICTS['not-applicable'].title}: {last} compared with {first}"
+    return f"Not settled: {last} compared with {first}"
 
 
 def is_more_within(difference: Difference) -> bool:
@@ -75,38 +78,39 @@ def is_more_within(difference: Difference) -> bool:
 
 
 def verdict_word(difference: Difference) -> str:
-    """Return the verdict on a pair for tables."""
-    return "more" if is_more_within(difference) else difference.verdict
+    """Return the verdict on a pair as tables have it."""
+    return (
+        "more" if is_more_within(difference) else WORDS.get(difference.verdict, difference.verdict)
+    )
 
 
 def applicability_sentence(summary: ComparisonSummary) -> str | None:
     """Return why two models cannot be compared; None if they can."""
     if summary.applicability is None:
         return None
-    return f"{visible(summary.applicability)} What follows is no evidence on how they differ."
+    return f"{visible(summary.applicability)} What follows is no evidence of how they differ."
 
 
 def comparison_failure(summary: ComparisonSummary) -> str:
     """Return why a comparison fails a pipeline: its verdict, and the reason or the certificate."""
     if summary.applicability is not None:
         return f"{comparison_title(summary)}: {visible(summary.applicability)}"
-    certificate = "" if summary.verdict == "worse" else f" {certificate_sentence(summary)}"
-    return f"{comparison_title(summary)}.{certificate}"
+    return " ".join(filter(None, [f"{comparison_title(summary)}.", certificate_sentence(summary)]))
 
 
 def difference_sentence(summary: ComparisonSummary) -> str:
     """Return the difference with its interval."""
     difference = ends(summary)
     estimate = (
-        f"The statistic of {visible(difference.second)} minus that of "
+        f"The FaiTH statistic of {visible(difference.second)} minus that of "
         f"{visible(difference.first)} is {signed_decimal(difference.difference)} in the data"
     )
     if difference.lower is None or difference.upper is None:
-        return f"{estimate}; what it is in the population cannot be bounded here."
+        return f"{estimate}. For the population there is no interval here."
     whose = "" if summary.units else FOR_INDEPENDENT
     return (
-        f"{estimate}; in the population it is between {signed_decimal(difference.lower)} and "
-        f"{signed_decimal(difference.upper)} with {_confidence(summary)}{whose}, at every sample "
+        f"{estimate}. In the population it is between {signed_decimal(difference.lower)} and "
+        f"{signed_decimal(difference.upper)}, with {_confidence(summary)}{whose}, at every sample "
         "size."
     )
 
@@ -116,17 +120,19 @@ def _confidence(summary: ComparisonSummary) -> str:
     return f"{level(1 - summary.alpha)} confidence{for_units(summary.units)}"
 
 
-def certificate_sentence(summary: ComparisonSummary) -> str:
-    """Return whether it is certified that the last model is not worse."""
+def certificate_sentence(summary: ComparisonSummary) -> str | None:
+    """Return whether it is certified that the last model is not worse; None if it is worse."""
+    if summary.verdict == "worse":
+        return None
     difference = ends(summary)
-    if difference.lower is None:
-        return "Without bounds nothing is certified."
-    more = f"at most {summary.tolerance:g} more" if summary.tolerance else "no more"
     first, last = visible(difference.first), visible(difference.second)
+    if difference.lower is None:
+        return f"Without an interval it cannot be shown that {last} is not worse than {first}."
+    more = f"at most {summary.tolerance:g} more" if summary.tolerance else "no more"
     claim = f"that {last} has {more} individual bias than {first}"
     if summary.not_worse:
-        return f"It is certified {claim}."
-    return f"It is not certified {claim}."
+        return f"It is shown (certified) {claim}."
+    return f"It is not shown {claim}."
 
 
 def risks_sentence(summary: ComparisonSummary) -> str:
@@ -134,14 +140,24 @@ def risks_sentence(summary: ComparisonSummary) -> str:
     ends = (summary.models[0], summary.models[-1])
     if not any(one.queried for one in summary.models):
         bounds = [f"{visible(one.name)} {bound(one.lower, DOWN)}" for one in ends]
-        return f"Established of given predictions are lower bounds alone: {', '.join(bounds)}."
-    what = "Errors" if summary.provenance.loss_is_error else "The mean loss"
-    write = percent if summary.provenance.loss_is_error else decimal
+        return f"For given predictions there are lower bounds only: {', '.join(bounds)}."
+    what, write = _risk_words(summary), _risk_text(summary)
     parts = [
-        f"from {write(one.baseline_risk)} to {write(one.worst_case_risk)} under {visible(one.name)}"
+        f"{write(one.baseline_risk)} under {visible(one.name)}, at worst "
+        f"{write(one.worst_case_risk)}"
         for one in ends
     ]
-    return f"{what} would go {' and '.join(parts)}, at worst: {worst_swap(summary)}."
+    return f"{what}: {'; '.join(parts)}. “At worst”: {worst_swap(summary)}."
+
+
+def _risk_words(summary: ComparisonSummary) -> str:
+    """Return what the mean loss is called."""
+    return "Errors" if summary.provenance.loss_is_error else "Mean loss"
+
+
+def _risk_text(summary: ComparisonSummary) -> Callable[[float], str]:
+    """Return what writes a mean loss."""
+    return percent if summary.provenance.loss_is_error else decimal
 
 
 def signed_decimal(number: float) -> str:
@@ -153,12 +169,13 @@ def signed_decimal(number: float) -> str:
 
 
 def models_table(summary: ComparisonSummary) -> Table:
-    """Return the models, one per row."""
-    write = percent if summary.provenance.loss_is_error else decimal
+    """Return the models, a row each."""
+    write = _risk_text(summary)
     has_favourable = any(
         one.decisions is not None and one.decisions.favourable for one in summary.models
     )
-    titles = [*MODELS[:2], *["Worse off"] * has_favourable, *MODELS[2:]]
+    titles = ["Model", "Decision would change", *["Worse off"] * has_favourable]
+    titles += ["Statistic", "Interval", _risk_words(summary), "At worst"]
 
     def row(one: ComparedModel) -> tuple[Cell, ...]:
         """Return one model's cells."""
@@ -176,7 +193,7 @@ def models_table(summary: ComparisonSummary) -> Table:
     columns = columns_of(titles, titles[1:])
     return Table(
         "models",
-        "The models; Change: people whose decision would change",
+        "The models",
         columns,
         tuple(map(row, summary.models)),
     )
@@ -186,7 +203,7 @@ def differences_table(summary: ComparisonSummary) -> Table:
     """Return all pairs, one per row."""
 
     def row(one: Difference) -> tuple[Cell, ...]:
-        """Return one pair's cells; a half-open interval is not shown."""
+        """Return one pair's cells; an interval without an end on a side is left out."""
         between = NONE
         if one.lower is not None and one.upper is not None:
             between = f"{signed_decimal(one.lower)} to {signed_decimal(one.upper)}"
@@ -197,34 +214,35 @@ def differences_table(summary: ComparisonSummary) -> Table:
             Cell(between, one.lower),
             Cell(short_pvalue(one.pvalue), one.pvalue),
             Cell(f"{comparison_row(one.verdict).mark}\u00a0{verdict_word(one)}"),
-            Cell("certified" if one.not_worse else "open"),
+            Cell("shown" if one.not_worse else "no" if one.verdict == "worse" else "not shown"),
         )
 
     columns = columns_of(DIFFERENCES, DIFFERENCES[2:5])
     return Table(
-        "differences", "Differences of statistics", columns, tuple(map(row, summary.differences))
+        "differences",
+        "Differences: statistic of the model minus that of the other",
+        columns,
+        tuple(map(row, summary.differences)),
     )
 
 
 def condition_sentence(summary: ComparisonSummary) -> str:
     """Return the assumptions of intervals and verdicts."""
     on_record = not any(one.queried for one in summary.models)
-    return several_hold_if([summary.units], on_record=on_record)
+    return visible(several_hold_if([summary.units], on_record=on_record))
 
 
 def comparison_intervals_sentence(summary: ComparisonSummary) -> str:
     """Return the guarantee of the intervals in the tables."""
     sure = _confidence(summary)
-    own = f"The intervals of the models hold together with {sure}."
+    own = f"The models' intervals are simultaneous, with {sure}."
     holds = condition_sentence(summary)
     if ends(summary).lower is None:
         return f"{own} {holds}"
-    one_pair = len(summary.differences) == 1
-    together = "" if one_pair else ", for all pairs together"
-    return (
-        f"{own} That of a difference is about the same people under both models; it holds with "
-        f"{sure}{together}. {holds}"
-    )
+    same = "for the same people under both models (a paired comparison)"
+    if len(summary.differences) == 1:
+        return f"{own} The interval of the difference is {same}, with {sure}. {holds}"
+    return f"{own} So are the intervals of the differences, which are {same}. {holds}"
 
 
 def _comparison_finding_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
@@ -264,29 +282,37 @@ def comparison_fragment(summary: ComparisonSummary) -> Fragment:
 
 
 NOT_SAID = (
-    "A comparison speaks of the people it compares and of the loss it counts. Less bias than "
-    "another model has is no proof of fairness, and undecided does not mean equal."
+    "Less bias than another model has is no proof of fairness. “Not settled” does not mean that "
+    "two models are equal."
 )
-GLOSSARY_TERMS = ("FaiTH statistic, ψ", "Similar, comparable", "Sensitive feature")
 COMPARISON_TERMS = {
-    "Difference": (
-        "The statistic of one model minus that of another, for the same people. What both models "
-        "do to a person cancels, so that it is known better than either statistic."
+    "At worst": (
+        "After the swaps with similar people that raise the mean loss most, within the budget."
     ),
-    "Tolerance": "How much more bias than an earlier model a later one may have.",
-    "Verdict": (
-        "better: less bias than the other model; worse: more, by over the tolerance; more: more, "
-        "not shown to be by over the tolerance; undecided: none of these is shown."
-    ),
+    "Difference": "The statistic of one model minus that of another, for the same people.",
+    "Individual bias": "The FaiTH statistic.",
     "Not worse": (
-        "Whether it is certified that a model has at most the tolerance more bias than another; "
-        "open where that is not shown."
+        "Whether it is shown (certified) that a model has at most the tolerance more individual "
+        "bias than the other."
     ),
     "p": (
-        "The p-value of “neither less bias, nor more by over the tolerance”, times twice the "
-        "number of pairs: less or more bias is said only where it is at most α."
+        "The p-value of the hypothesis that the model has neither less bias, nor more by over the "
+        "tolerance. It is adjusted for all pairs: “better” and “worse” are said only where it is "
+        "at most α."
+    ),
+    "Tolerance": "How much more individual bias than an earlier model a later one may have.",
+    "Verdict": (
+        "better: less bias than the other model. worse: more, by over the tolerance. more: more, "
+        "but not shown to be by over the tolerance. not settled (undecided): none of these is "
+        "shown."
     ),
 }
+REPLACED_TERMS = (
+    "p-value",
+    "At least, at most (lower and upper bound)",
+    *(f"{row.title} ({row.value})" for row in VERDICTS.values()),
+)
+"""Entries of an audit's glossary that are about its own verdict."""
 
 
 def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
@@ -294,42 +320,49 @@ def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
     provenance = summary.provenance
     rows = [
         ("People", f"{summary.n:,}"),
-        ("Distinct points", f"{summary.points:,}"),
+        ("Different rows compared", f"{summary.points:,}"),
         ("Sensitive features", ", ".join(map(visible, provenance.sensitive))),
         ("Features", ", ".join(map(visible, provenance.features)) or "none"),
         ("Similarity", provenance.similarity),
         ("Loss", loss_name(provenance.loss)),
-        ("Budget", f"{summary.budget:g}"),
-        ("Compared with", summary.target_scope),
+        ("Budget ε", f"{summary.budget:g}" if summary.budget else ""),
+        ("Compared with", SCOPE_WORDS[summary.target_scope]),
         (
             "Models",
             "; ".join(f"{visible(one.name)}: {visible(one.model)}" for one in summary.models),
         ),
-        ("Seed", str(provenance.seed)),
-        ("Fingerprint of the data", provenance.data_sha256 or "none"),
+        ("Random seed", str(provenance.seed)),
+        ("Hash of the data (SHA-256)", provenance.data_sha256 or "none"),
         ("fairtransport", provenance.version),
     ]
     return [(name, value) for name, value in rows if value]
 
 
-def _comparison_method_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
-    """Return the contents of the template part ``comparison_method.j2``, by name."""
+SCOPE_WORDS = {
+    "twins": "copies that differ in sensitive features alone",
+    "reference": "people of a reference table",
+    "observed": "people in the data",
+    "counterparts": "the same person as typically recorded in another group",
+}
+
+
+def _comparison_method_contents(summary: ComparisonSummary, output: Output) -> dict[str, object]:
+    """Return what the template part ``comparison_method.j2`` shows, by name."""
+    shared = {name: text for name, text in GLOSSARY.items() if name not in REPLACED_TERMS}
+    names = [*(name for pair in facts(summary) for name in pair), NOT_SAID]
     return {
         "facts": facts(summary),
         "not_said": NOT_SAID,
-        "glossary": {name: GLOSSARY[name] for name in GLOSSARY_TERMS} | COMPARISON_TERMS,
+        "glossary": explain_words(" ".join([output.text, *names]), shared | COMPARISON_TERMS),
     }
 
 
-COMPARISON_METHOD = Section(
-    "how", "How it was done", "comparison_method.j2", _comparison_method_contents
-)
+COMPARISON_METHOD = Section("how", "Method", "comparison_method.j2", _comparison_method_contents)
 
 
 GROUPS_NOTE = (
-    "What swaps at worst add to a group's mean loss, under either model. It is what happens to "
-    "these people if they are taken for comparable ones, in the plan that is worst for everybody "
-    "together."
+    "How much swaps raise each group's mean loss under either model, if they are chosen so that "
+    "the mean loss of everybody together rises most."
 )
 
 
@@ -354,12 +387,14 @@ def groups_table(summary: ComparisonSummary) -> Table:
 
 
 def profiles_note(summary: ComparisonSummary) -> str:
-    """Return the meaning of the profiles' numbers."""
+    """Return what the numbers of people with equal values are."""
     weighted = "" if counts_people_once(summary) else " (weighted)"
-    return (
-        "What swaps at worst add to the total loss of people with one profile; under 0-1 loss, how "
-        f"many of them{weighted} would be misclassified as a comparable person."
-    )
+    if summary.provenance.loss_is_error:
+        return (
+            f"How many of the people with equal values{weighted} have a correct decision that is "
+            "wrong for the similar person they are swapped with, under each model."
+        )
+    return "How much swaps raise the total loss of people with equal values, under each model."
 
 
 def profiles_table(summary: ComparisonSummary) -> Table:
@@ -367,7 +402,7 @@ def profiles_table(summary: ComparisonSummary) -> Table:
     first, last = (visible(summary.models[at].name) for at in (0, -1))
     labelled = summary.provenance.label is not None
     columns = (
-        Column("Who"), *([Column("Label")] * labelled), Column("People", numeric=True),
+        Column("Who"), *([Column("True label")] * labelled), Column("People", numeric=True),
         Column(first, numeric=True), Column(last, numeric=True),
     )  # fmt: skip
     losses = [loss for one in summary.profiles for loss in (one.first, one.last)]
@@ -382,7 +417,7 @@ def profiles_table(summary: ComparisonSummary) -> Table:
         )
         for one in summary.profiles
     )
-    return Table("profiles", "Where the two models differ most", columns, rows)
+    return Table("profiles", "People for whom the two models differ most", columns, rows)
 
 
 def _comparison_who_contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
@@ -396,5 +431,5 @@ def _comparison_who_contents(summary: ComparisonSummary, _: Output) -> dict[str,
 
 
 COMPARISON_WHO = Section(
-    "who", "Who is treated better, who worse", "comparison_who.j2", _comparison_who_contents
+    "who", "Where the models differ", "comparison_who.j2", _comparison_who_contents
 )

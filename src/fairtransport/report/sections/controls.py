@@ -23,9 +23,9 @@ def held_back_sentence(summary: AuditSummary) -> str | None:
     if not is_held_back(summary):
         return None
     return (
-        "No more than irrelevant edits: it is not shown that changing "
-        f"{_names(summary.provenance.sensitive)} matters more than changing "
-        f"{_names(summary.controls.columns if summary.controls else ())}."
+        "The result is over the limit, but it is not shown that changing "
+        f"{_names(summary.provenance.sensitive)} has a larger effect than changing "
+        f"{_names(summary.controls.columns if summary.controls else ())} (control columns)."
     )
 
 
@@ -34,20 +34,23 @@ def controls_sentence(summary: AuditSummary) -> str | None:
     controls = summary.controls
     if controls is None or summary.applicability is not None:
         return summary.controls_advice if summary.applicability is None else None
-    near, unit, digits = about(summary), 1, 4
+    near, unit, digits, sign = about(summary), 1, 4, ""
     if summary.provenance.loss_is_error:
-        unit, digits = 100, 1
+        unit, digits, sign = 100, 1, " %"
 
     def number(shift: float) -> str:
         """Return a mean shift in the unit of the limit."""
-        return f"{100 * shift:.1f} in 100" if unit > 1 else decimal(shift)
+        return f"{near}{decimal(unit * shift, digits)}{sign}"
 
-    what = "errors of" if unit > 1 else "a mean loss of"
-    sentence = (
-        f"Changing {_names(summary.provenance.sensitive)} alone adds {what} {near}"
-        f"{number(controls.sensitive_shift)} on average, changing {_names(controls.columns)} "
-        f"{near}{number(controls.control_shift)}"
-    )
+    first = f"a change of {_names(summary.provenance.sensitive)}"
+    second = f"a change of {_names(controls.columns)}"
+    effects = number(controls.sensitive_shift), number(controls.control_shift)
+    sentence = f"On average {first} adds {effects[0]} to a person's loss, {second} {effects[1]}"
+    if sign:
+        sentence = (
+            f"On average {first} makes a correct decision wrong for {effects[0]} of people, "
+            f"{second} for {effects[1]}"
+        )
     if controls.lower_bound is None or controls.upper_bound is None:
         return f"{sentence}."
     ends = (
@@ -57,11 +60,13 @@ def controls_sentence(summary: AuditSummary) -> str | None:
     )
     tests = [] if controls.pvalue is None else [pvalue(controls.pvalue)]
     if controls.permutation_pvalue is not None:
-        tests.append(f"permutation {pvalue(controls.permutation_pvalue)}")
-    beyond = f", tolerated {controls.margin:g}" if controls.margin else ""
-    people = "" if controls.people is None else f"; {controls.people:,} people matched"
+        tests.append(f"permutation test {pvalue(controls.permutation_pvalue)}")
+    beyond = f"; tolerated: {unit * controls.margin:g}" if controls.margin else ""
+    people = "" if controls.people is None else f"; {controls.people:,} people with both changes"
+    points = " percentage points" * bool(sign)
+    difference = decimal(unit * controls.difference, digits)
     return (
-        f"{sentence}: a difference of {number(controls.difference)} ({ends}{beyond}; "
+        f"{sentence}. The difference is {difference}{points} ({ends}{beyond}; "
         f"{', '.join(tests)}{people})."
     )
 

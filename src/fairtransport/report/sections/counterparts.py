@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 GUESSING = 0.5
 MAX_NAMED_COLUMNS = 8
 LIMITS = (
-    "Counterparts are statistical: they are what the same person would be in the other group only "
-    "if ranks persist and nothing outside the columns that may count shapes both. Dependence that "
-    "shows only in several columns together is missed, and so are weak proxies in a small "
-    "hold-out: nothing is certified. A model that is always right is rejected too if its columns "
-    "depend on the group; which columns may rightly count is for you to say."
+    "A counterpart is a statistical estimate. It is the same person in the other group only if "
+    "people keep their rank in their group, and if nothing outside the columns that may rightly "
+    "count influences both the group and the other columns. The test misses dependence that only "
+    "several columns together show, and weak proxies if few people were held out, so the verdict "
+    "“within the limit” is never given. A model that is always right can be over the limit too, if "
+    "its columns depend on the group. Which columns may rightly count is for you to decide."
 )
 
 
@@ -39,14 +40,14 @@ def gate_table(counterparts: CounterpartsFound, feature: str) -> Table:
     rows = sorted(
         (row for row in counterparts.gate if row.feature == feature), key=lambda row: -row.strength
     )
-    titles = ["Column", "Strength", "p-value", "Moves"]
+    titles = ["Column", "Strength (0 to 1)", "p-value", "Changed in counterparts"]
     cells = [
         tuple(
             map(
                 Cell,
                 (
                     visible(row.column), decimal(row.strength, 2), pvalue(row.pvalue),
-                    f"yes, {percent(row.share, 0)} of the way" if row.moves else "no",
+                    f"yes, by {percent(row.share, 0)}" if row.moves else "no",
                 ),
             )
         )
@@ -57,8 +58,8 @@ def gate_table(counterparts: CounterpartsFound, feature: str) -> Table:
 
 
 def pairs_table(counterparts: CounterpartsFound) -> Table:
-    """Return people with one of their counterparts."""
-    titles = ["Person", "The same person as typically recorded", "Decision"]
+    """Return people beside one of their counterparts."""
+    titles = ["Person", "Counterpart", "Decision"]
     cells = [
         (
             Cell(profile_text(pair.profile)),
@@ -67,11 +68,16 @@ def pairs_table(counterparts: CounterpartsFound) -> Table:
                     f"{visible(name)} {value_text(value)}" for name, value in pair.changes.items()
                 )
             ),
-            Cell("another" if pair.changes_answer else "the same"),
+            Cell("different" if pair.changes_answer else "the same"),
         )
         for pair in counterparts.pairs
     ]
-    return Table("pairs", "People drawn at random", columns_of(titles, []), tuple(cells))
+    return Table(
+        "pairs",
+        "People drawn at random, with a counterpart each",
+        columns_of(titles, []),
+        tuple(cells),
+    )
 
 
 def gate_sentence(counterparts: CounterpartsFound) -> str:
@@ -81,23 +87,24 @@ def gate_sentence(counterparts: CounterpartsFound) -> str:
         f"{value:.2g} standard deviations ({visible(name)})"
         for name, value in counterparts.detectable_shift.items()
     )
-    among = f" among people alike in {stays}, which may rightly count and stay" if stays else ""
+    among = f" among people with equal {stays}" if stays else ""
+    kept = f" Columns that may rightly count ({stays}) stay as they are." if stays else ""
     return (
         f"{counterparts.held_out:,} people were held out to test which columns depend on the "
-        f"group{among}. The others were audited. Columns that were not shown to depend do not "
-        f"move. If no column depends, one moves with a probability of at most "
-        f"{level(counterparts.gate_level)}. A shift of a number between groups of {shifts} is seen "
-        "with a probability of 80 %."
+        f"group{among}. The others were audited. Only columns that were shown to depend on it "
+        f"change in counterparts.{kept} If no column depends on the group, the probability that "
+        f"one changes all the same is at most {level(counterparts.gate_level)}. A difference of "
+        f"{shifts} between the groups' numbers is found with a probability of 80 %."
     )
 
 
 def told_sentences(counterparts: CounterpartsFound) -> list[str]:
     """Return notes on counterparts that a classifier distinguishes from the other group."""
     return [
-        f"A classifier still tells counterparts from people with {visible(one.feature)} "
-        f"{value_text(one.group)}: balanced accuracy {decimal(one.accuracy, 2)}, at least "
-        f"{decimal(one.lower, 2)} (guessing: 0.5). Columns depend on the group jointly in a way "
-        "that counterparts do not have; `given` may name it."
+        f"A classifier can still tell counterparts from people with {visible(one.feature)} "
+        f"{value_text(one.group)} (balanced accuracy {decimal(one.accuracy, 2)}, at least "
+        f"{decimal(one.lower, 2)}; guessing: 0.5). Several columns together depend on the group in "
+        "a way that counterparts lack. Name such columns with `given`."
         for one in counterparts.told
         if one.lower > GUESSING
     ]
@@ -118,7 +125,7 @@ def counterpart_sentences(summary: AuditSummary) -> list[str]:
     sentence = f"Changed in counterparts: {_list_names(changes)}."
     if stays:
         sentence += (
-            f" Left as they are, as they were not shown to depend on the group: "
+            f" Not changed, because they were not shown to depend on the group: "
             f"{_list_names(stays)}."
         )
     told = [] if summary.counterparts is None else told_sentences(summary.counterparts)
@@ -148,5 +155,5 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 
 COUNTERPARTS = Section(
-    "counterparts", "Which columns stand in for the group", "counterparts.j2", _contents
+    "counterparts", "Which columns depend on the group", "counterparts.j2", _contents
 )

@@ -13,7 +13,7 @@ from fairtransport.documents.verdicts import (
     verdict_cell,
     worst_row,
 )
-from fairtransport.report.sections.appendix import GLOSSARY
+from fairtransport.report.sections.appendix import GLOSSARY, explain_words
 from fairtransport.report.sections.certainty import NOT_SAID
 from fairtransport.report.sections.decisions import headline, several_hold_if
 from fairtransport.report.sections.finding import confidence, meaning
@@ -51,10 +51,10 @@ def audit_facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
         ("Model", visible(provenance.model)),
         ("Sensitive features", shorten(", ".join(map(visible, provenance.sensitive)))),
         ("Loss", loss_name(provenance.loss)),
-        ("Budget", f"{summary.budget:g}"),
+        *([("Budget ε", f"{summary.budget:g}")] if summary.budget else []),
         ("People", f"{summary.n:,}"),
-        ("Method", f"{visible(summary.method)}, seed {provenance.seed}"),
-        ("Data, SHA-256", provenance.data_sha256 or "none"),
+        ("Method", f"{visible(summary.method)}, random seed {provenance.seed}"),
+        ("Hash of the data (SHA-256)", provenance.data_sha256 or "none"),
     )
 
 
@@ -95,25 +95,22 @@ def _family_audits_contents(summary: FamilySummary, _: Output) -> dict[str, obje
 EACH_AUDIT = Section("each", "Each audit", "family_audits.j2", _family_audits_contents)
 
 
-CAUTION = (
-    "Each audit is valid only if its cases were not used to train the model, which does otherwise "
-    "on people it has not seen."
-)
+CAUTION = "Each audit is valid only if its people were not used to train the model."
 MAX_MODEL_NAME_CHARACTERS = 40
 """Maximum characters of a model's name in the table; the full name follows below."""
 COLUMNS = (
     "Audit",
     "Model",
     "People",
-    "Change",
+    "Decision would change",
     "Statistic",
     "Interval",
-    "δ",
+    "Limit δ",
     "p, adjusted",
     "Verdict",
 )
-CAPTION = "The audits, a row each; Change: people whose decision would change"
-NUMERIC = ("People", "Change", "Statistic", "Interval", "δ", "p, adjusted")
+CAPTION = "The audits, a row each"
+NUMERIC = COLUMNS[2:-1]
 
 
 def family_row(summary: FamilySummary) -> VerdictRow:
@@ -151,8 +148,8 @@ def member_sentence(summary: FamilySummary, member: Member, audit: AuditSummary)
     )
     limit = "" if member.delta is None else f"; δ = {member.delta:g}"
     return (
-        f"{title}: statistic {member.statistic:.4f}, {ends}{limit}, at level {summary.alpha:g} for "
-        f"all {len(summary.members)} audits together."
+        f"{title}: statistic {member.statistic:.4f}, {ends}{limit}, with {confidence(summary)} "
+        f"confidence for all {len(summary.members)} audits together."
     )
 
 
@@ -181,12 +178,12 @@ def counts_sentence(summary: FamilySummary) -> str:
 def promise_sentence(summary: FamilySummary) -> str:
     """Return the joint guarantee of the verdicts."""
     if all(one.verdict is None for one in summary.members):
-        return "Without a threshold δ there are no verdicts."
+        return "No limit was set, so there are no verdicts."
     whose = for_units(*_units(summary)) or FOR_INDEPENDENT
     return (
-        f"With {confidence(summary)} confidence no verdict here is wrong{whose}, whatever the "
-        "audits have to do with each other, if the family was declared before the data were looked "
-        "at."
+        f"With {confidence(summary)} confidence no verdict here is wrong{whose}, however the "
+        "audits depend on each other. Valid only if the audits were chosen before anybody looked "
+        "at the data."
     )
 
 
@@ -196,16 +193,16 @@ def _units(summary: FamilySummary) -> list[SampledUnits | None]:
 
 
 def condition_sentence(summary: FamilySummary) -> str:
-    """Return the assumptions of intervals and verdicts."""
-    return several_hold_if(_units(summary), on_record=not summary.queried)
+    """Return what intervals and verdicts rest on."""
+    return visible(several_hold_if(_units(summary), on_record=not summary.queried))
 
 
 def intervals_sentence(summary: FamilySummary) -> str:
     """Return the joint guarantee of the intervals."""
     return (
-        f"The intervals hold for all audits together with {confidence(summary)} confidence"
-        f"{for_units(*_units(summary))}; an audit that is applicable is certified exactly if its "
-        f"interval ends at δ or below. {condition_sentence(summary)}"
+        f"The intervals are simultaneous, with {confidence(summary)} confidence"
+        f"{for_units(*_units(summary))}. A model is within the limit (certified) if the audit can "
+        f"tell and its interval ends at the limit or below. {condition_sentence(summary)}"
     )
 
 
@@ -264,25 +261,26 @@ def family_fragment(summary: FamilySummary) -> Fragment:
     )
 
 
-GLOSSARY_TERMS = ("FaiTH statistic, ψ", "Similar, comparable", "Sensitive feature", "δ-fairness, δ")
 FAMILY_TERMS = {
-    "Family": "The audits that were declared to be looked at together.",
-    "Level, α": "The largest probability that any verdict of the family is wrong.",
+    "α": "The largest probability that any verdict of these audits is wrong.",
     "p, adjusted": (
-        "The p-value of δ-fairness after a correction for the whole family, stepped down as "
-        "Holm's; δ-fairness is rejected when it is at most α."
+        "The p-value of the hypothesis that the population is within the limit, corrected for all "
+        "audits together (stepped down as Holm's). The verdict is “over the limit” if it is at "
+        "most α."
     ),
 }
+REPLACED_TERMS = ("p-value",)
+"""Entries of an audit's glossary that are about its own verdict."""
 
 
 def levels_sentence(summary: FamilySummary) -> str:
     """Return the levels of the tests."""
     return (
-        "An audit's δ-fairness is rejected when its adjusted p-value is at most "
-        f"{level(summary.alpha)}. A certificate has level "
-        f"{_level_text(summary.certificate_level)}: rejections and certificates share the level of "
-        "the family, as each audit can be wrong in one of the two ways only, but which one is not "
-        "known."
+        "The verdict of an audit is “over the limit” if its adjusted p-value is at most "
+        f"{level(summary.alpha)}. It is “within the limit” if this is shown at level "
+        f"{_level_text(summary.certificate_level)}. Both kinds of verdicts share the "
+        f"{level(summary.alpha)}: an audit can be wrong in one way only, but it is not known in "
+        "which."
     )
 
 
@@ -291,18 +289,18 @@ def _level_text(share: float) -> str:
     return level(float(f"{share:.3g}"))
 
 
-def _family_certainty_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
-    """Return the contents of the template part ``family_certainty.j2``, by name."""
-    questions = f"{summary.queried:,}" if summary.queried else "none (predictions only)"
-    facts = [
-        ("fairtransport", summary.version),
-        ("Questions asked of all models, each once", questions),
-    ]
+def _family_certainty_contents(summary: FamilySummary, output: Output) -> dict[str, object]:
+    """Return what the template part ``family_certainty.j2`` shows, by name."""
+    queries = "none (predictions only)"
+    if summary.queried:
+        queries = f"{summary.queried:,} different rows, all models together"
+    sentences = levels_sentence(summary), NOT_SAID
+    terms = {name: text for name, text in GLOSSARY.items() if name not in REPLACED_TERMS}
     return {
-        "levels": levels_sentence(summary),
-        "not_said": NOT_SAID,
-        "facts": facts,
-        "glossary": {name: GLOSSARY[name] for name in GLOSSARY_TERMS} | FAMILY_TERMS,
+        "levels": sentences[0],
+        "not_said": sentences[1],
+        "facts": [("fairtransport", summary.version), ("Models queried for", queries)],
+        "glossary": explain_words(" ".join([output.text, *sentences]), terms | FAMILY_TERMS),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairtransport.explain.groups import ERROR, SELECTION
+from fairtransport.explain.groups import ERROR_OF_LABEL, SELECTION
 from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of, people_cell
 from fairtransport.report.text import (
@@ -31,15 +31,21 @@ MAX_OPEN_ROWS = 12
 """Maximum number of groups in an unfolded table."""
 UNDEFINED = "–"
 METRICS = {
-    "statistical_parity_difference": "Statistical parity difference",
-    "equal_opportunity_difference": "Equal opportunity difference",
-    "average_odds_difference": "Average odds difference",
-    "demographic_parity_difference": "Demographic parity difference (largest)",
-    "equalized_odds_difference": "Equalized odds difference (largest)",
+    "statistical_parity_difference": "Statistical parity difference (AIF360)",
+    "equal_opportunity_difference": "Equal opportunity difference (AIF360)",
+    "average_odds_difference": "Average odds difference (AIF360)",
+    "demographic_parity_difference": "Demographic parity difference (Fairlearn)",
+    "equalized_odds_difference": "Equalized odds difference (Fairlearn)",
 }
+"""Metrics by whose definitions they follow."""
 NOT_SAID = (
-    "Groups can differ in what the decision rests on. So different rates do not prove that similar "
-    "people are treated differently, and equal rates do not prove that they are treated alike."
+    "Groups can differ in other columns that the decision is based on. So different rates do not "
+    "prove that similar people get different decisions, and equal rates do not prove that they get "
+    "the same."
+)
+METRICS_MEANING = (
+    "These numbers are for comparison with other tools, and are not needed to read this report. "
+    "They follow the definitions of AIF360{positive} and Fairlearn, and have no intervals."
 )
 
 
@@ -62,7 +68,8 @@ def rate_table(table: RateTable, key: str, by: str) -> Table:
     has_ends = table.confidence is not None
     interval = f"{level(table.confidence)} interval" if table.confidence is not None else ""
     reference = "reference" if table.reference is None else group_label(table.reference)
-    difference, ratio = f"Difference to {shorten(reference, 40)}, points", "Ratio"
+    difference = f"Difference from {shorten(reference, 40)}, percentage points"
+    ratio = "Ratio"
 
     def row(one: GroupRate) -> tuple[Cell, ...]:
         """Return one group's cells."""
@@ -84,15 +91,22 @@ def rate_table(table: RateTable, key: str, by: str) -> Table:
     numeric = [*(["People"] if has_ends else []), heading,
                *([interval] if has_ends else []), difference, ratio]  # fmt: skip
     columns = columns_of(["Group", *numeric], numeric)
-    return Table(key, f"{heading}, by {by}", columns, tuple(map(row, table.groups)))
+    return Table(key, f"{_caption(table)}, by {by}", columns, tuple(map(row, table.groups)))
 
 
 def _heading(table: RateTable) -> str:
     """Return what a rate is the share of, as the heading of its column."""
-    label = shorten(value_text(table.label), 40)
     if table.kind == SELECTION:
-        return f"Decision: {label}"
-    return "Wrong decision" if table.kind == ERROR else f"Wrong, of those with true label {label}"
+        return f"Decision: {shorten(value_text(table.label), 40)}"
+    return "Wrong decisions"
+
+
+def _caption(table: RateTable) -> str:
+    """Return what a rate is the share of, and among whom."""
+    if table.kind != ERROR_OF_LABEL:
+        return _heading(table)
+    label = shorten(value_text(table.label), 40)
+    return f"Wrong decisions among people with true label “{label}”"
 
 
 def _ends(
@@ -148,37 +162,48 @@ def _join(features: Iterable[str]) -> str:
     return " and ".join(shorten(visible(name)) for name in features)
 
 
+def metrics_meaning(summary: AuditSummary) -> str:
+    """Return what the group metrics are for, and whose they are."""
+    label = next((one.favourable for one in summary.group_metrics), None)
+    positive = "" if label is None else f" (positive label: “{shorten(value_text(label), 40)}”)"
+    return METRICS_MEANING.format(positive=positive)
+
+
 def levels_sentence(summary: AuditSummary) -> str:
     """Return the guarantee of the intervals, and what a rate does not show."""
     levels = {table.confidence for one in summary.group_metrics for table in one.rates} - {None}
     if not levels:
-        return f"Rates are coarse, and have no intervals, in a document that is shared. {NOT_SAID}"
+        return f"This report is made to be shared: rates are rounded, without intervals. {NOT_SAID}"
     confidence = level(next(one for one in levels if one is not None))
     return (
-        f"With {confidence} confidence all intervals of one table are right at once"
-        f"{for_units(summary.units)}, however few people there are.{_reference_note(summary)} "
-        f"{NOT_SAID}"
+        f"{_reference_note(summary)}Intervals are simultaneous: with {confidence} confidence all "
+        f"intervals of a table contain the true values{for_units(summary.units)}, however few "
+        f"people there are. {NOT_SAID}"
     )
 
 
 def _reference_note(summary: AuditSummary) -> str:
-    """Return which reference groups were set, if they are not the largest; else empty."""
-    chosen = []
-    for metrics, table in ((one, table) for one in summary.group_metrics for table in one.rates):
-        if table.kind != SELECTION:  # rates of some people only
-            continue
-        largest = max((one.people or 0.0 for one in table.groups), default=0.0)
-        chosen += [
-            f"{group_label(one.group)} for {_join(metrics.features)}"
-            for one in table.groups
-            if one.group == table.reference and (one.people or 0.0) < largest
-        ]
-    if not chosen:
+    """Return with which groups the others are compared; "" where there is none."""
+    tables = [
+        (metrics, table)
+        for metrics in summary.group_metrics
+        for table in metrics.rates
+        if table.kind == SELECTION and table.reference is not None  # others are of some people only
+    ]
+    if not tables:
         return ""
-    return (
-        f" Set as reference for this report: {', '.join(dict.fromkeys(chosen))}; without a "
-        "setting it is the largest group."
-    )
+    chosen = {}
+    for metrics, table in tables:
+        largest = max((one.people or 0.0 for one in table.groups), default=0.0)
+        for one in table.groups:
+            if one.group == table.reference and (one.people or 0.0) < largest:
+                chosen[f"{group_label(one.group)} for {_join(metrics.features)}"] = metrics.features
+    compared = "Each table compares the groups with a reference group: "
+    if not chosen:
+        return f"{compared}the largest one. "
+    others = {metrics.features for metrics, _ in tables} - set(chosen.values())
+    rest = "; the largest group in the other tables" if others else ""
+    return f"{compared}{', '.join(chosen)} (as set for this report){rest}. "
 
 
 def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
@@ -203,6 +228,11 @@ def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "parts": parts,
         "most": MAX_OPEN_ROWS,
         "metrics": metrics_table(summary),
+        "metrics_meaning": metrics_meaning(summary),
+        "has_two_labels": any(
+            sum(table.kind == ERROR_OF_LABEL for table in one.rates) == 2  # noqa: PLR2004
+            for one in summary.group_metrics
+        ),
         "levels": levels_sentence(summary),
     }
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections.decisions import counts_people_once
+from fairtransport.report.sections.decisions import (
+    alternatives_text,
+    counted_label,
+    counts_people_once,
+    label_text,
+)
 from fairtransport.report.sections.finding import is_outcome
 from fairtransport.report.sections.rates import DECLARED
 from fairtransport.report.sections.section import Section
@@ -16,7 +21,9 @@ from fairtransport.report.tables import (
     changes_cell,
     columns_of,
     decimals_for,
+    has_intervals,
     has_signal,
+    is_established,
     people_cell,
     profile_cell,
 )
@@ -30,12 +37,12 @@ from fairtransport.report.text import (
     hidden_moves_sentence,
     interval_text,
     is_shared,
+    level,
     moves_phrase,
     moves_title,
     people,
     percent,
     prediction_text,
-    short_pvalue,
     shorten,
     shown_text,
     shows_swaps,
@@ -57,47 +64,97 @@ if TYPE_CHECKING:
 MAX_TABLE_CELLS = 4_000
 """Maximum number of cells in the tables of moves and of people."""
 MIN_TABLE_ROWS = 20
-"""Minimum number of rows of these tables, for any number of columns."""
+"""Rows of these tables, however many columns there are."""
+MAX_NAMED_CELLS = 4
+"""Established changes that a sentence lists."""
+LEAVE, ENTER = "Leave", "Enter"
 SCOPES = {
     "twins": (
-        "Everybody is compared with all of the twins that the similarity allows: people who "
-        "differ from them in sensitive features alone. The model was asked about the twins who "
-        "are not in the data."
+        "Each person is compared with every copy that the similarity allows: the same row with "
+        "other values of the sensitive features alone. The model was queried for copies that are "
+        "not in the data."
     ),
     "reference": (
-        "Everybody is compared with the people of a reference table that was given{more}. It must "
-        "have been chosen without the audit data: nothing can be certified from one that was taken "
-        "from them."
+        "Each person is compared with the people of a reference table{more}. That table must have "
+        "been chosen without the audit data: otherwise the verdict “within the limit” is not valid."
     ),
     "observed": (
-        "People are compared only with people in the audit data{more}. The statistic may miss "
-        "comparisons with others, so there is no upper bound and nothing can be certified."
+        "People are compared only with people in the audit data{more}. Comparisons with other "
+        "people may be missing, so there is no upper bound and never the verdict “within the "
+        "limit”."
     ),
     "counterparts": (
-        "Everybody is compared with themselves as typically recorded in another group: columns "
-        "that were shown to depend on the group change, as far as they depend on it, and all "
-        "others stay. The model was asked about these counterparts."
+        "Each person is compared with a counterpart: the same person as typically recorded in "
+        "another group. Columns that were shown to depend on the group change, as far as they "
+        "depend on it; all others stay. The model was queried for the counterparts."
     ),
 }
-TWINS_TOO = " and with the twins of these, about whom the model was asked"
+TWINS_TOO = " and with their copies that differ in sensitive features alone"
+WHO_IT_IS = "The tables show which people the result comes from, and which change it takes."
+NOT_HARMED = "They do not list people who are harmed: the decision on these people is correct now."
 
 
 def moved_sentence(summary: AuditSummary) -> str:
     """Return how many people the statistic comes from."""
-    what = "prediction" if is_outcome(summary) else "loss"
     few = few_people(summary, summary.moved)
     if few is not None:
-        return f"{few} are swapped with someone similar who has a higher {what}."
+        return f"{few} {_what_happens(summary)}."
     if summary.moved <= 0:
-        return (
-            f"No move that this budget allows leads to a higher {what} for any of the "
-            f"{summary.n:,} people."
-        )
+        raised = "higher prediction" if is_outcome(summary) else "higher loss"
+        if summary.provenance.loss_is_error:
+            raised = "wrong decision in place of a correct one"
+        return f"No allowed swap leads to a {raised} for any of the {summary.n:,} people."
     share = percent(summary.moved / summary.n)
     whom = f"{about(summary).capitalize()}{people(summary.moved)} of {summary.n:,} people ({share})"
     if not counts_people_once(summary):
         whom = f"{share} of {summary.n:,} people (weighted)"
-    return f"{whom} are swapped with someone similar who has a higher {what}."
+    return f"{whom} {_what_happens(summary)}."
+
+
+def _what_happens(summary: AuditSummary) -> str:
+    """Return what swaps do to the people who are swapped."""
+    names = alternatives_text(summary.provenance.sensitive)
+    if turns_decisions(summary):
+        if summary.target_scope == "twins":
+            return f"have a correct decision that would become wrong with another {names}"
+        return (
+            "have a correct decision and are swapped with a similar person whose decision is wrong"
+        )
+    if (label := counted_label(summary)) is not None:
+        text = f"“{label_text(label)}”"
+        if summary.target_scope == "twins":
+            return f"get {text} only with another {names}"
+        return f"do not get {text} and are swapped with a similar person who gets it"
+    what = "prediction" if is_outcome(summary) else "loss"
+    return f"are swapped with a similar person who has a higher {what}"
+
+
+def turns_decisions(summary: AuditSummary) -> bool:
+    """Tell whether every swap makes a correct decision a wrong one."""
+    return summary.provenance.loss_is_error and all(
+        (move.loss, move.loss_after) == (0, 1) for move in summary.moves
+    )
+
+
+def row_meaning(summary: AuditSummary) -> str:
+    """Return what a row of the table of swaps is."""
+    label = (
+        " and the same true label" if any(one.label is not None for one in summary.moves) else ""
+    )
+    listed = "turn a correct decision into a wrong one"
+    if not turns_decisions(summary):
+        listed = f"lead to a higher {'prediction' if is_outcome(summary) else 'loss'}"
+    return (
+        "In a swap, a similar person takes the place of a person. Each row: people with equal "
+        f"values{label}, and what the swap changes. Only swaps that {listed} are listed."
+    )
+
+
+def conclusion(summary: AuditSummary) -> str | None:
+    """Return what may be concluded from the tables of swaps; None without any."""
+    if not summary.moves:
+        return None
+    return f"{WHO_IT_IS} {NOT_HARMED}" if turns_decisions(summary) else WHO_IT_IS
 
 
 def scope_meaning(summary: AuditSummary) -> str:
@@ -121,32 +178,51 @@ def shows_flows(summary: AuditSummary) -> bool:
 
 
 def flows_meaning(summary: AuditSummary) -> str:
-    """Return what the flows count, and the meaning of leaving and entering a cell."""
-    moves = moves_phrase(summary)
-    what = "predictions are" if is_outcome(summary) else "the loss is"
-    return (
-        f"How the number of people in each cell changes when {moves} are made: {what} lower in the "
-        "cells that people leave, and higher in those they enter. "
-        "Blue cells with + gain people, orange cells with − lose them."
-    )
+    """Return what the flows count, what a loss or a gain of people means, and what to trust."""
+    sentences = [
+        f"Imagine that {moves_phrase(summary)} are made.",
+        "Each cell shows how many people it then gains (+, blue) or loses (−, orange).",
+    ]
+    if turns_decisions(summary):
+        whom = "similar people"
+        if summary.target_scope == "twins":
+            whom = f"another {alternatives_text(summary.provenance.sensitive)}"
+        sentences.append(
+            f"Where a cell loses many, many correct decisions would become wrong with {whom}. "
+            "Where it gains many, decisions on people with these values are often wrong."
+        )
+    else:
+        what = "Predictions are" if is_outcome(summary) else "The loss is"
+        sentences.append(f"{what} lower for people who leave a cell than for those who enter one.")
+    if any(has_intervals(table) for table in summary.flows):
+        sentences.append(
+            "A change counts as established only if its interval does not contain 0. Intervals are "
+            f"simultaneous: with {level(1 - summary.alpha)} confidence all intervals of a table "
+            "contain the true values."
+        )
+    return " ".join(sentences)
 
 
 def flows_sentence(table: FlowTable) -> str:
-    """Return how to read the flows by a feature."""
+    """Return which changes of the flows by a feature are established, or that none is."""
     if not any(cell.change for cell in table.cells):
         return "Nothing changes here: as many people leave each cell as enter it."
+    if not has_intervals(table):
+        return "These numbers describe the people in the data. There is no interval for others."
     if not has_signal(table):
-        return (
-            "No picture is drawn: every change here may be chance. The intervals hold for all "
-            "cells of the table at once, and each of them holds 0."
-        )
-    if table.kind == "descriptive":
-        return "The flows describe these people; no interval says how they would be elsewhere."
-    return (
-        "Judge a cell by its interval, not by its p-value: a cell changes if its interval leaves "
-        "out 0. The intervals hold for all cells of the table at once, each p-value for its cell "
-        "alone, and among many cells some p-values are small by chance."
-    )
+        return "No change is established: every interval contains 0."
+    sure = [cell for cell in table.cells if is_established(cell)]
+    sure.sort(key=lambda cell: -abs(cell.change))
+    texts = [_cell_text(cell) for cell in sure[:MAX_NAMED_CELLS]]
+    more = [f"{len(sure) - len(texts)} more"] if len(sure) > len(texts) else []
+    return f"Established changes: {'; '.join([*texts, *more])}."
+
+
+def _cell_text(cell: Flow) -> str:
+    """Return a cell of flows with its change, as in "+43 for priors 0, sex: Male"."""
+    label = "" if cell.label is None else f", true label {value_text(cell.label)}"
+    where = f"{value_text(cell.level)}, {group_text(cell.group)}{label}"
+    return f"{signed(cell.change)} ({shorten(where)})"
 
 
 def ties_sentence(summary: AuditSummary) -> str | None:
@@ -154,9 +230,9 @@ def ties_sentence(summary: AuditSummary) -> str | None:
     if summary.plan_is_unique is not False:
         return None
     return (
-        "Other swaps would give the same statistic; where that is so, a row is marked as tied. "
-        "Of such swaps the one with the fewest changed columns is shown, of several the nearest, "
-        "and of these the first. Another choice could show other groups."
+        "Sometimes several swaps give the same result. Such a row is marked “tied” and shows the "
+        "swap that changes the fewest columns (of several the nearest, then the first). The other "
+        "swaps could show other groups."
     )
 
 
@@ -164,15 +240,15 @@ def fractions_sentence(summary: AuditSummary) -> str | None:
     """Return why there are parts of a person; None if there are none."""
     if not counts_people_once(summary):
         return (
-            f"Numbers of moved people are weighted so that all people together count as "
-            f"{summary.n:,}: they need not be whole."
+            f"People count by their weights, which add up to {summary.n:,}: numbers of people need "
+            "not be whole."
         )
     numbers = [summary.moved, *(move.people for move in summary.moves)]
     if all(abs(number - round(number)) < ROUNDING for number in numbers):
         return None
     return (
-        "The budget ends half way through a profile: only some of its people are moved, and their "
-        "number need not be whole."
+        "The budget allows only some of the people of one row to be swapped, so numbers of people "
+        "need not be whole."
     )
 
 
@@ -183,12 +259,12 @@ def move_count_sentence(summary: AuditSummary, most: int | None = None) -> str |
         return None
     if summary.moves_found is None:  # their number is left out
         total = len(summary.moves)
-        return None if count == total else f"{count:,} of the {total:,} moves that can be shown."
+        return None if count == total else f"{count:,} of the {total:,} swaps that can be shown."
     if count == summary.moves_found:
         return None
     return (
-        f"{count:,} of {summary.moves_found:,} moves are shown, those that add most to the "
-        "statistic; `result.moves` and the flag --moves give all of them."
+        f"{count:,} of {summary.moves_found:,} swaps are shown, those that add most to the "
+        "statistic. `result.moves` and the flag --moves give all of them."
     )
 
 
@@ -198,7 +274,8 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     labelled = any(move.label is not None for move in moves)
     distant = any(move.cost > 0 for move in moves)
     tied = any(move.tied for move in moves)
-    has_loss = not is_outcome(summary)  # else the loss is the prediction, which is shown already
+    # of an outcome the loss is the prediction, of a decision that turns wrong 0, then 1
+    has_loss = not is_outcome(summary) and not turns_decisions(summary)
     digits = decimals_for(loss for move in moves for loss in (move.loss, move.loss_after))
     far = decimals_for(move.cost for move in moves)
     classes = summary.provenance.classes
@@ -256,14 +333,14 @@ def _changes(move: Move) -> Cell:
     return changes_cell(move.from_profile, move.to_profile, move.changed)
 
 
-def flow_table(table: FlowTable, number: int) -> Table:
-    """Return the cells of a heat map as a table."""
+def flow_table(table: FlowTable, number: int, confidence: str) -> Table:
+    """Return the cells of a heat map that people leave or enter, as a table."""
     sure = any(cell.lower is not None for cell in table.cells)
     has_people = any(cell.people is not None for cell in table.cells)
-    titles = ["Level", "Group", *["People"] * has_people, "Moved out", "Moved in", "Change"]
     labelled = any(cell.label is not None for cell in table.cells)
-    titles = ["True label"] * labelled + titles
-    titles += ["Interval", "p-value"] * sure
+    feature, interval = shorten(visible(table.feature), 60), f"{confidence} interval"
+    titles = ["True label"] * labelled + [feature, "Group"] + ["People"] * has_people
+    titles += [LEAVE, ENTER, "Change"] + [interval] * sure
 
     def row(cell: Flow) -> tuple[Cell, ...]:
         """Return one cell of the map as a row."""
@@ -272,28 +349,26 @@ def flow_table(table: FlowTable, number: int) -> Table:
         cells += [people_cell(cell.people)] * has_people
         cells += [people_cell(number) for number in (cell.out, cell.into)]
         cells.append(Cell(signed(cell.change), cell.change))
-        if sure:
-            cells.append(Cell(interval_text(cell.lower, cell.upper, 1), cell.lower))
-            pvalue_text = "" if cell.pvalue is None else short_pvalue(cell.pvalue)
-            cells.append(Cell(pvalue_text, cell.pvalue))
+        cells += [Cell(interval_text(cell.lower, cell.upper, 1), cell.lower)] * sure
         return tuple(cells)
 
-    numeric = ("People", "Moved out", "Moved in", "Change", "Interval", "p-value")
     return Table(
         f"flows-{number}",
-        f"Change in people by {shorten(visible(table.feature), 60)}",
-        columns_of(titles, numeric),
-        tuple(map(row, table.cells)),
+        f"Change in people by {feature}, cells without swaps left out",
+        columns_of(titles, ("People", LEAVE, ENTER, "Change", interval)),
+        tuple(row(cell) for cell in table.cells if cell.out or cell.into),
     )
 
 
 def groups_table(summary: AuditSummary) -> Table:
-    """Return how many people are moved out of each group and into it."""
+    """Return how many people are swapped out of each group and into it."""
     is_error = summary.provenance.loss_is_error
-    what = "Errors" if is_error else "Mean prediction" if is_outcome(summary) else "Mean loss"
-    has_risk = any(one.risk is not None for one in summary.groups)
-    numeric = ["People", "Moved out", "Moved in", "Change"]
-    numeric += [f"{what} before", f"{what} after"] * has_risk + ["Added to the statistic"]
+    now = "Mean prediction now" if is_outcome(summary) else "Mean loss now"
+    numeric = ["People", LEAVE, ENTER, "Change"]
+    if any(one.risk is not None for one in summary.groups):
+        numeric += ["Wrong decisions now" if is_error else now, "After the swaps"]
+    part = "Adds to the statistic"
+    has_risk = len(numeric) > 4  # noqa: PLR2004
 
     def count_cell(text: str, number: float) -> Cell:
         """Return a number, "0 shown" where others may be hidden."""
@@ -301,8 +376,10 @@ def groups_table(summary: AuditSummary) -> Table:
 
     def mean(loss: float | None) -> Cell:
         """Return a mean loss, a share of errors as a percentage."""
-        text = NOT_TOLD if loss is None else percent(loss) if is_error else decimal(loss)
-        return Cell(text, loss)
+        return Cell(NOT_TOLD if loss is None else share(loss), loss)
+
+    def share(loss: float) -> str:
+        return percent(loss) if is_error else decimal(loss)
 
     def row(one: GroupFlow) -> tuple[Cell, ...]:
         """Return one group's cells."""
@@ -311,11 +388,13 @@ def groups_table(summary: AuditSummary) -> Table:
             count_cell(people(one.out), one.out), count_cell(people(one.into), one.into),
             count_cell(signed(one.change), one.change),
             *([mean(one.risk), mean(one.risk_after)] * has_risk),
-            count_cell(decimal(one.contribution), one.contribution),
+            count_cell(share(one.contribution), one.contribution),
         )  # fmt: skip
 
-    columns = columns_of(["Group", *numeric], numeric)
-    return Table("groups", moves_title(summary, "Groups"), columns, tuple(map(row, summary.groups)))
+    columns = columns_of(["Group", *numeric, part], [*numeric, part])
+    return Table(
+        "groups", moves_title(summary, "By group"), columns, tuple(map(row, summary.groups))
+    )
 
 
 def rows_with_room(summary: AuditSummary, room: int) -> int | None:
@@ -338,14 +417,17 @@ def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     if not shows_swaps(summary):
         return {}
     most = output.max_moves or rows_with_room(summary, MAX_TABLE_CELLS)
+    sure = level(1 - summary.alpha)
     flows = [
-        (has_signal(table), (table.feature, flows_sentence(table), flow_table(table, at)))
+        (has_signal(table), (table.feature, flows_sentence(table), flow_table(table, at, sure)))
         for at, table in enumerate(summary.flows, 1)
     ]
     return {
         "description": None if summary.rates is None else DECLARED,
         "moved": moved_sentence(summary),
         "scope": scope_meaning(summary),
+        "conclusion": conclusion(summary),
+        "row_meaning": row_meaning(summary),
         "ties": ties_sentence(summary),
         "fractions": fractions_sentence(summary),
         "hidden": hidden_moves_sentence(summary),
@@ -353,7 +435,7 @@ def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         "moves_shown": move_count_sentence(summary, most),
         "say": partial(prediction_text, classes=summary.provenance.classes),
         "shows_flows": shows_flows(summary),
-        "flows_title": moves_title(summary, "Flows by feature"),
+        "flows_title": moves_title(summary, "By column"),
         "flows_meaning": flows_meaning(summary),
         "flows": [one for loud, one in flows if loud],
         "quiet_flows": [one for loud, one in flows if not loud],
@@ -362,6 +444,6 @@ def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
 
 
 FLOWS = Section(
-    "flows", "Flows", "flows.j2", _flows_contents, folded=True,
-    hint="the swaps behind the statistic, people by people",
+    "flows", "Swaps", "flows.j2", _flows_contents, folded=True,
+    hint="which people the result comes from",
 )  # fmt: skip

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 NAME, ALONE, WITHOUT = "Column", "Accuracy with it alone", "Accuracy without it"
 DEPENDS = "Shown to depend"
-THROUGH, REST = "Added if it alone changes", "Added if it alone stays"
+THROUGH, REST = "Loss added if only it changes", "Loss added if only it stays"
 HOW = (
-    "A predictor (a random forest) was fitted on half of the people and tried on the others. Its "
-    "balanced accuracy is the mean share of each level that it predicts correctly; another "
-    "predictor may do better. If two columns hold the same information, each has a high accuracy "
-    "alone, and leaving one of them out costs little. Whether a column was shown to depend on the "
-    "feature is an exact test by shuffling groups, adjusted for all columns together."
+    "How it was done: a random forest was fitted on half of the people and tested on the others. "
+    "Balanced accuracy is the share of each group that is predicted correctly, averaged over the "
+    "groups. Another predictor may do better. If two columns hold the same information, each has "
+    "a high accuracy alone, and leaving one of them out changes little. “Shown to depend” is an "
+    "exact permutation test, adjusted for all columns together."
 )
 SWAPS = (
-    "The model was asked about everybody in these swaps with one column changed alone, and with "
-    "all but that one. Where the figures do not add up, columns act together. Some of these "
-    "combinations of columns may not exist."
+    "For the last two columns the model was queried again for the people in swaps: with only one "
+    "column changed, and with all but that one changed. Where the numbers do not add up, columns "
+    "act together. Some of these combinations of values may not exist."
 )
 
 
@@ -38,8 +38,8 @@ def proxy_sentence(summary: AuditSummary, one: Proxies) -> str:
     sees = f" The model receives {feature} itself." if _is_seen(summary, one) else ""
     return (
         f"The other columns that the model receives predict {feature} with a balanced accuracy "
-        f"of {decimal(one.accuracy, 2)} ({ends} at level {level(1 - one.alpha)}; guessing: "
-        f"{decimal(one.guessing, 2)}). {_strongest(feature, first)}{sees}"
+        f"of {decimal(one.accuracy, 2)} ({level(1 - one.alpha)} interval {ends}; guessing would "
+        f"have {decimal(one.guessing, 2)}). {_strongest(feature, first)}{sees}"
     )
 
 
@@ -58,9 +58,9 @@ def through_sentence(summary: AuditSummary) -> str | None:
     if one is None or one.statistic is None or one.needing is None:
         return None
     return (
-        f"Swaps add {decimal(one.statistic)} to the mean loss; those that need sensitive features "
-        f"to change add {decimal(one.needing)} of it. The attributable part, less what other swaps "
-        f"would add in their place, is {decimal(summary.attributable.value)}."
+        f"Swaps add {decimal(one.statistic)} to the mean loss, {decimal(one.needing)} of it in "
+        "swaps that need sensitive features to change. The attributable part, which takes off what "
+        f"other swaps would add in their place, is {decimal(summary.attributable.value)}."
     )
 
 
@@ -75,7 +75,7 @@ def proxies_sentences(summary: AuditSummary) -> tuple[str, ...]:
     if most.moved_alone is None or most.moved_alone <= 0:
         return (*sentences, through)
     name = visible(most.name)
-    return (*sentences, through, f"{decimal(most.moved_alone)} is added if {name} alone changes.")
+    return (*sentences, through, f"If only {name} changes, swaps add {decimal(most.moved_alone)}.")
 
 
 def columns_table(one: Proxies) -> Table:
@@ -91,7 +91,7 @@ def columns_table(one: Proxies) -> Table:
         if one.statistic is not None:
             figures += [decimal(column.moved_alone), decimal(column.moved_without)]
         rows.append(tuple(map(Cell, (visible(column.name), *figures))))
-    more = f" ({one.left_out} further columns not looked at)" if one.left_out else ""
+    more = f" ({one.left_out} more columns were not examined)" if one.left_out else ""
     caption = f"Columns that predict {visible(one.feature)}{more}"
     return Table("telling", caption, columns_of(titles, titles[1:]), tuple(rows))
 
@@ -112,8 +112,9 @@ def _proxies_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 PROXIES = Section(
     "proxies",
-    "Columns that predict the sensitive features",
+    "Proxies",
     "parts.j2",
     _proxies_contents,
     folded=True,
+    hint="other columns that predict the sensitive features",
 )

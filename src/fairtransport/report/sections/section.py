@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """The format of a section (HTML or Markdown), its charts, the number of moves (None: all)."""
+    """The format of a section (HTML or Markdown), its charts, the number of moves (None: all).
+
+    ``text`` is what the sections before it say in HTML, without tags and cells of tables.
+    """
 
     html: bool
     max_moves: int | None = None
     charts: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -97,13 +97,14 @@
     input.type = "search";
     input.id = `filter-${table.id}`;
     label.htmlFor = input.id;
-    label.textContent = "Show rows with";
-    input.setAttribute("aria-label", `Show rows with this text: ${table.caption.textContent}`);
+    label.textContent = "Search";
+    input.setAttribute("aria-label", `Search in the table: ${table.caption.textContent}`);
     count.htmlFor = input.id;
     const texts = new Map(rows.map((row) => [row, textOf(row)]));
     const say = () => {
-      const found = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
-      count.textContent = table.dataset.folded === "true" ? `${found}, the first ${firstRows(box)} shown` : found;
+      const found = rows.filter((row) => !row.hidden).length;
+      const total = input.value.trim() ? `${found} of ${rows.length} rows found` : `${rows.length} rows`;
+      count.textContent = table.dataset.folded === "true" ? `${total}, the first ${firstRows(box)} shown` : total;
     };
     const update = () => {
       const wanted = input.value.trim().toLowerCase();
