@@ -25,6 +25,7 @@ PARQUET_ROWS, CSV_ROWS = 20_000_000, 5_000_000
 QUICK_ROWS = 200_000
 FEW, MANY = 10, 2_431
 """Ages: with the other columns 2,880 and 700,128 distinct rows."""
+FEATURES = ("race", "sex", "age", "priors", "kids")
 TURNS = 3
 VERDICT_ROWS, QUICK_VERDICT_ROWS = (10_000, 100_000, 1_000_000, 10_000_000), (1_000, 2_000)
 DELTA = 0.01
@@ -36,8 +37,10 @@ class Counting:
 
     Attributes
     ----------
+    identifier
+        Whether a further column, which is not audited, makes every line distinct.
     bare
-        Of the group-by of all columns, fetched.
+        Of the group-by of all other columns, fetched.
     audit
         Of an audit with given predictions and no limit δ, so that there is no verdict to find.
     ratio
@@ -47,6 +50,7 @@ class Counting:
     """
 
     file: str
+    identifier: bool
     rows: int
     points: int
     bare: float
@@ -64,17 +68,18 @@ def measure(
     """Return what each kind of file costs."""
     found = []
     for ending, rows in (("parquet", parquet_rows), ("csv", csv_rows)):
-        for ages in (FEW, MANY):
-            progress(f"{rows:,} rows of {ending}, {ages:,} ages")
+        for ages, identifier in ((FEW, False), (MANY, False), (FEW, True)):
+            progress(f"{rows:,} rows of {ending}, {ages:,} ages, identifier: {identifier}")
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / f"cases.{ending}"
-                _write(file, rows, ages)
+                _write(file, rows, ages, identifier=identifier)
                 bare_mib = in_fresh_process(_bare_peak, str(file))
-                found.append(asdict(in_fresh_process(_turns, str(file), rows, bare_mib)))
+                turns = in_fresh_process(_turns, str(file), rows, bare_mib, identifier)
+                found.append(asdict(turns))
     return found
 
 
-def _write(file: Path, rows: int, ages: int) -> None:
+def _write(file: Path, rows: int, ages: int, *, identifier: bool = False) -> None:
     import duckdb
 
     def number(factor: int, levels: int) -> str:
@@ -88,7 +93,7 @@ def _write(file: Path, rows: int, ages: int) -> None:
         "kids": number(13, 3),
         "good": number(17, 2),
         "guess": number(19, 2),
-    }
+    } | ({"id": "i"} if identifier else {})
     keys = ", ".join(f"{value} AS {name}" for name, value in columns.items())
     duckdb.sql(f"COPY (SELECT {keys} FROM range({rows}) t(i)) TO '{file}'")  # noqa: S608
 
@@ -98,7 +103,7 @@ def _bare_peak(file: str) -> float:
     return peak_mib()
 
 
-def _turns(file: str, rows: int, bare_mib: float) -> Counting:
+def _turns(file: str, rows: int, bare_mib: float, identifier: bool) -> Counting:  # noqa: FBT001
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.parquet"
         _write(small, 10_000, FEW)
@@ -110,8 +115,8 @@ def _turns(file: str, rows: int, bare_mib: float) -> Counting:
         own.append(seconds)
     ratios = [mine / theirs for mine, theirs in zip(own, bare, strict=True)]
     return Counting(
-        Path(file).suffix, rows, points, median(bare), median(own), median(ratios), min(ratios),
-        max(ratios), bare_mib, peak_mib(),
+        Path(file).suffix, identifier, rows, points, median(bare), median(own), median(ratios),
+        min(ratios), max(ratios), bare_mib, peak_mib(),
     )  # fmt: skip
 
 
@@ -152,10 +157,11 @@ def _verdict_turns(file: str, rows: int) -> dict[str, Any]:
 def _bare(file: str) -> float:
     import duckdb
 
+    columns = ", ".join((*FEATURES, "good", "guess"))
     start = process_time()
     with duckdb.connect() as connection:
         connection.execute(
-            f"SELECT *, count(*) FROM '{file}' GROUP BY ALL"  # noqa: S608
+            f"SELECT {columns}, count(*) FROM '{file}' GROUP BY ALL"  # noqa: S608
         ).fetchnumpy()
     return process_time() - start
 
@@ -166,8 +172,9 @@ def _audit(file: str, delta: float | None = None) -> tuple[float, int]:
 
     start = process_time()
     result = ft.audit(
-        file, "good", y_pred="guess", sensitive_features=["race", "sex"], delta=delta, rng=0
-    )
+        file, "good", y_pred="guess", features=FEATURES, sensitive_features=["race", "sex"],
+        delta=delta, rng=0,
+    )  # fmt: skip
     _ = result.verdict if delta is None else (result.verdict, str(result.summary))
     return process_time() - start, result.space.size
 
@@ -175,12 +182,13 @@ def _audit(file: str, delta: float | None = None) -> tuple[float, int]:
 def table(found: list[dict[str, Any]]) -> Table:
     """Return the files as a table."""
     made = Table(title="From a file to a finished audit, CPU seconds")
-    for name in ("file", "rows", "points", "group-by", "audit", "ratio", "peak MiB"):
+    for name in ("file", "ID column", "rows", "points", "group-by", "audit", "ratio", "peak MiB"):
         made.add_column(name, justify="right")
     for one in found:
         made.add_row(
-            one["file"], f"{one['rows']:,}", f"{one['points']:,}", f"{one['bare']:.2f}",
-            f"{one['audit']:.2f}", f"{one['ratio']:.2f} ({one['least']:.2f} to {one['most']:.2f})",
+            one["file"], "yes" if one["identifier"] else "no", f"{one['rows']:,}",
+            f"{one['points']:,}", f"{one['bare']:.2f}", f"{one['audit']:.2f}",
+            f"{one['ratio']:.2f} ({one['least']:.2f} to {one['most']:.2f})",
             f"{one['bare_mib']:.0f}, {one['audit_mib']:.0f}",
         )  # fmt: skip
     return made

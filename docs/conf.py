@@ -25,7 +25,7 @@ extensions = [
     "schema_table",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_ext", "reproduction/table1.md"]
+exclude_patterns = ["_build", "_ext"]
 suppress_warnings = ["myst.header"]
 nitpicky = False
 
@@ -59,7 +59,6 @@ html_theme_options = {
 
 SHOWN_ELSEWHERE = {
     "](../CONTRIBUTING.md)": "](reference/contributing.md)",
-    "](table1.md)": "](../reproduction.md)",
 }
 
 

@@ -1,4 +1,4 @@
-"""Choose the paper's regularised regression by each rule, for the table in docs/selection.md.
+"""Choose the paper's regularised regression by each rule, for the figures in docs/selection.md.
 
 Writes docs/selection_rules.csv, a row a split and rule. Run by hand:
 `python scripts/compare_rules.py [splits]` (about 10 CPU seconds a split).

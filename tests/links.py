@@ -51,7 +51,7 @@ def table():
     rows = [f"| <{link}> | {', '.join(where)} |" for link, where in outside().items()]
     return "\n".join([
         "# Links that lead outside", "",
-        "The site needs no network: these are links for readers, and nothing is fetched from them.",
+        "The site works without a network; it fetches nothing from these addresses.",
         "", "| address | on |", "|---|---|", *rows, "",
     ])  # fmt: skip
 

@@ -52,7 +52,7 @@ def test_what_an_audit_found_stands_in_the_file_of_pytest(tmp_path, delta, verdi
     assert found["fairtransport.delta"] == delta
     assert (test.find("failure") is None) == (verdict == "certified")
     # what the page shows of the file
-    section = page.partition("## As a test of pytest")[2]
+    section = page.partition("## As a pytest test")[2]
     shown = re.search(r'name="fairtransport.statistic" value="([\d.]+)…"', section)[1]
     assert found["fairtransport.statistic"].startswith(shown)
 

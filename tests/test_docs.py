@@ -74,41 +74,117 @@ def test_the_families_of_true_nulls_keep_their_level():
         assert row["wrong"] <= 0.05
 
 
-def test_the_words_on_rates_are_those_of_the_simulation(tables):
-    page = (ROOT / "docs" / "rates-validity.md").read_text("utf-8")
-    found = json.loads((ROOT / "docs" / "rates.json").read_text("utf-8"))
-    known = [row for row in found["cases"] if row["effect"] > 0]
-    random = [tables["rate_width"](row) for row in known if "random" in row["case"]]
-    others = [tables["rate_width"](row) for row in known if "random" not in row["case"]]
-    alarms = max(row["found"] for row in found["cases"] if row["effect"] == 0)
-    words = " ".join(page.split())
-    assert f"knows none of it is {min(others):.2f} to {max(others):.2f} times" in words
-    assert f"is lost: {random[0]:.1f} and {random[1]:.1f} times as far away" in words
-    ideal = "{:.1f} and {:.1f}".format(*found["without_signs"])
-    assert f"took a normal bound would be {ideal} times as far away" in words
-    assert f"the bound was above 0 in at most {100 * alarms:.1f} % of the samples" in words
+def load_figures(name):
+    """Return the figures of a simulation."""
+    return json.loads((ROOT / "docs" / f"{name}.json").read_text("utf-8"))
+
+
+def read_words(name):
+    """Return the text of a page in one line."""
+    return " ".join((ROOT / "docs" / name).read_text("utf-8").split())
 
 
 def test_the_words_on_questions_are_those_of_the_simulation():
-    page = (ROOT / "docs" / "questions.md").read_text("utf-8")
-    found = json.loads((ROOT / "docs" / "questions.json").read_text("utf-8"))
-    (at_delta,) = [row for row in found["stops"] if row["psi"] == row["delta"]]
-    assert at_delta["runs"] == 1000
-    # either verdict is an error there, each of probability .05 at most: three standard errors
-    for word in ("rejected", "certified"):
-        assert at_delta[word] <= 50 + 3 * (1000 * 0.05 * 0.95) ** 0.5
-    for row in found["many"]:
-        assert row["rejected" if row["psi"] else "certified"] == row["runs"]
+    found, words = load_figures("questions"), read_words("simulations.md")
+    at_delta = []
+    for row in (*found["many"], *found["stops"]):
+        if row["psi"] == row["delta"]:
+            at_delta.append(row)
+        else:  # "All audits reach the right verdict, except at ψ = δ"
+            right = "rejected" if row["psi"] > row["delta"] else "certified"
+            assert row[right] == row["runs"]
+    (row,) = at_delta
+    assert row["runs"] == 1000
+    # either verdict is an error there, each of probability .05 at most
+    errors = {word: row[word] / row["runs"] for word in ("rejected", "certified")}
+    assert max(errors.values()) <= most_errors(row["runs"])
+    told = " and ".join(f"{100 * share:.1f} % {word}" for word, share in errors.items())
+    assert f"either is an error: {told}" in words
     (easy,) = [row for row in found["many"] if row["psi"] == 4 * row["delta"]]
-    assert f"{easy['questions']:.0f} of {easy['all questions']:,} questions were asked" in page
+    recipe = read_words("questions.md")
+    assert f"[{easy['questions']:.0f} of {easy['all questions']:,} queries]" in recipe
+    power = {}
     for row in found["draws"]:
         runs = row["runs"]
-        assert row["false alarms"] <= 0.05 * runs + 3 * (runs * 0.05 * 0.95) ** 0.5
+        assert row["false alarms"] <= most_errors(runs) * runs
         if row["reference"] is not None:
             (share,) = row["reference"]
             # two simulations, the other one of 200 samples: three standard errors, or one sample
             error = (share * (1 - share) * (1 / runs + 1 / 200)) ** 0.5
             assert abs(row["found"] / runs - share) <= 3 * error + 1 / runs
+            power[row["box"], row["draws"], row["about"]] = f"{100 * row['found'] / runs:.0f} %"
+    assert f"rejected in {power['one group', 20, 'population']} of samples" in recipe
+    assert f"profile, it was rejected in {power['signs differ', 20, 'population']}" in recipe
+
+
+def test_the_words_on_designs_are_those_of_the_simulation():
+    rows, words = load_figures("designs"), read_words("simulations.md")
+    found = {row["world"]: row for row in rows}
+    by_rows = max(row["by rows"] for row in rows)
+    assert f"reject falsely in up to {100 * by_rows:.1f} % of samples" in words
+    robust = max(row["robust upper misses"] for row in rows)
+    assert f"U is wrong in up to {100 * robust:.1f} %" in words
+    sizes = [found[f"100 × 1–30, informative{given}"] for given in ("", ", given the sizes")]
+    told = " to ".join(f"{100 * row['found']:.0f} %" for row in sizes)
+    assert f"Without declared sizes it falls from {told}" in words
+    assert {row["psi"] for row in rows if "budget" not in row["world"]} == {0.1}
+    assert {short(row["psi"]) for row in rows if "budget" in row["world"]} == {".255"}
+    assert 0.3 < found["20 × 50"]["by rows"] < 0.36
+    assert "a third of the audits at level 5 %" in read_words("how-to/designs.md")
+
+
+def test_the_words_on_controls_are_those_of_the_simulation():
+    rows, words = load_figures("controls"), read_words("simulations.md")
+    found = {row["world"]: row for row in rows}
+    assert {row["rejected without controls"] for row in rows} == {1.0}
+    errors = f"{100 * found['no effect, controls alike']['permutation']:.1f} %"
+    assert f"then errs in {errors} of samples" in words
+    for row in rows:
+        ratio = (row["upper"] - row["lower"]) / (row["normal upper"] - row["normal lower"])
+        assert f"{ratio:.1f}" in {"1.2", "1.3"}
+    assert "The audit's interval is about 1.2 times as wide" in words
+    (rejected,) = {row["rejected"] for row in rows if row["difference"] == 0}
+    told = f"audits rejected in {100 * rejected:.1f} % of samples"
+    assert told in read_words("how-to/controls.md")
+
+
+def test_the_words_on_comparisons_are_those_of_the_simulation():
+    found, words = load_figures("differences"), read_words("simulations.md")
+    (power,) = [row for row in found["power"] if (row["n"], round(row["truth"], 6)) == (1000, 0.03)]
+    shares = [f"{100 * power[name]:.0f} %" for name in ("paired", "mcnemar", "apart")]
+    told = "show the difference in {} of samples, McNemar's exact test in {}, two separate"
+    assert f"{told.format(*shares)} intervals in {shares[2]}" in words
+    widths = {(row["case"], row["n"]): row["paired_over_apart"] for row in found["coverage"]}
+    assert round(widths["no budget, models agree on 90 %", 1000], 2) == 0.2
+    assert "a fifth as wide at n = 1000" in read_words("compare.md")
+
+
+def test_the_words_on_families_are_those_of_the_simulation():
+    rows, words = load_figures("families"), read_words("simulations.md")
+    (row,) = [row for row in rows if row["to_reject"] == 8]
+    cost = row["holm_rejected"] - row["rejected"]
+    assert f"Certificates cost {cost:.2f} right rejections of 8" in words
+    wrong = max(row["wrong"] for row in rows if row["case"].startswith("ten true nulls"))
+    told = f"at most {100 * wrong:.1f} % of families had a wrong verdict"
+    assert told in read_words("families.md")
+    assert {row["to_reject"] for row in rows if "budget" in row["case"]} == {0}
+
+
+def test_no_bound_or_verdict_of_the_simulations_errs_more_often_than_is_told():
+    words = "No bound or verdict of an audit erred in more than 5 % of samples"
+    assert words in read_words("simulations.md")
+    names = "lower misses", "upper misses"
+    errors = [row[name] for row in load_figures("designs") for name in names]
+    errors += [row[name] for row in load_figures("controls") for name in names]
+    errors += [row["rejected"] for row in load_figures("controls") if row["difference"] == 0]
+    questions = load_figures("questions")
+    errors += [row["false alarms"] / row["runs"] for row in questions["draws"]]
+    coverage = load_figures("differences")["coverage"]
+    errors += [1 - row[side] for row in coverage for side in ("lower", "upper")]
+    errors += [
+        row[name] or 0 for row in load_figures("families") for name in ("wrong", "intervals_miss")
+    ]
+    assert max(errors) <= 0.05
 
 
 def test_the_page_on_architecture_has_a_row_for_every_folder():
@@ -126,47 +202,6 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_words_on_widths_are_those_of_the_simulation():
-    rows = json.loads((ROOT / "docs" / "validity.json").read_text("utf-8"))
-    found = {(row["case"], row["n"], row["method"]): row for row in rows if row["n"] >= 1000}
-    ratios = {"lower_distance": {}, "upper_distance": {}}
-    for (case, n, method), row in found.items():
-        normal = found[case, n, "plug-in"]
-        if method == "finite-sample" and normal["lower_distance"] > 0:
-            for side, known in ratios.items():
-                known.setdefault(case, []).append(row[side] / normal[side])
-    largest = {
-        side: {case: max(of) for case, of in known.items()} for side, known in ratios.items()
-    }
-    upper = largest["upper_distance"]
-    near = max(of for case, of in upper.items() if "near a corner" in case)
-    away = max(of for case, of in upper.items() if "corner" not in case and case != "rare bias")
-    page = " ".join((ROOT / "docs" / "validity.md").read_text("utf-8").split())
-
-    assert f"at most {max(largest['lower_distance'].values()):.2f} times as far" in page
-    assert f"its upper bound at most {away:.2f} times away from corners, {near:.2f} times" in page
-    assert f"and {upper['exact corner']:.2f} times at them" in page
-    verdicts = json.loads((ROOT / "docs" / "verdicts.json").read_text("utf-8"))
-    errors = [row[side] for row in verdicts for side in ("false_rejections", "false_certificates")]
-    assert f"at most {100 * max(errors):.1f} % of 400 audits in each of {len(verdicts)}" in page
-    rare = found["rare bias", 1000, "plug-in"]["upper"]
-    assert f"({upper['rare bias']:.2f} times at n = 1000) but covers {rare:.0%}"[:-1] in page
-
-
-def test_the_words_on_power_are_those_of_the_simulation():
-    verdicts = json.loads((ROOT / "docs" / "verdicts.json").read_text("utf-8"))
-    power = {
-        (row["case"], row["n"]): row["rejected"] / row["normal_rejected"]
-        for row in verdicts
-        if row["n"] >= 150 and row["normal_false_rejections"] <= 0.07
-    }
-    page = " ".join((ROOT / "docs" / "validity.md").read_text("utf-8").split())
-    least = min(power, key=power.get)
-
-    assert least == ("exact corner", 150)
-    assert f"at least {power[least]:.0%}"[:-1] + " % of the normal test's power" in page
-
-
 def test_the_bounds_of_differences_keep_their_level():
     found = json.loads((ROOT / "docs" / "differences.json").read_text("utf-8"))
     for row in found["coverage"]:
@@ -176,6 +211,11 @@ def test_the_bounds_of_differences_keep_their_level():
             assert row["paired_over_apart"] <= 0.6
     for row in found["power"]:
         assert row["truth"] > 0 or max(row["paired"], row["apart"]) <= 0.08
+
+
+def short(number):
+    """Write a number as the pages do: .255."""
+    return f"{number:.3f}".removeprefix("0")
 
 
 def most_errors(samples, level=0.05):
@@ -203,8 +243,6 @@ def test_counterparts_accuse_no_innocent_model():
         assert row["above_truth"] <= most_errors(row["samples"]), row["world"]
         if row["innocent"]:
             assert row["rejected"]["0"] <= most_errors(row["samples"], 0.025), row["world"]
-        if row["earlier"]:  # the same world
-            assert row["true_flips"] == pytest.approx(row["earlier"][0], abs=0.003), row["world"]
 
 
 def test_counterparts_of_real_people_are_possible():

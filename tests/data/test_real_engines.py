@@ -72,14 +72,14 @@ def check_page(library, folder, monkeypatch, **names):
     begins = (f"import {library}", f"from {library}")
     (block,) = (one[3] for one in BLOCK.finditer(page) if one[3].startswith(begins))
     split = split_compas(seed=0)
-    asked = dict(
+    settings = dict(
         model=logistic_regression(split.training), sensitive_features=["race", "sex"], rng=0
     )
     split.audit.to_parquet(folder / "cases.parquet")
     monkeypatch.chdir(folder)
-    names |= {"ft": ft, "asked": asked}
+    names |= {"ft": ft, "settings": settings}
     exec(block, names)  # noqa: S102 - our own page
-    straight = ft.audit(split.audit.drop(columns="high_risk"), "two_year_recid", **asked)
+    straight = ft.audit(split.audit.drop(columns="high_risk"), "two_year_recid", **settings)
 
     assert names["result"].statistic == straight.statistic
     assert names["result"].n == len(split.audit)

@@ -207,14 +207,14 @@ def test_a_broken_extra_is_not_called_missing(monkeypatch):
 
 
 def test_the_published_table_is_that_of_its_splits():
-    folder = Path(__file__).parents[2] / "docs" / "reproduction"
-    document = json.loads((folder / "table1.json").read_text("utf-8"))
+    docs = Path(__file__).parents[2] / "docs"
+    document = json.loads((docs / "reproduction" / "table1.json").read_text("utf-8"))
     found, methods = document["splits"], tuple(BASELINES)
     table = Table1(
         tuple(found), methods, summarise(found, methods), document["claims"], document["settings"]
     )
     assert len(found) == 50
-    assert format_markdown(table) == (folder / "table1.md").read_text("utf-8")
+    assert format_markdown(table) in (docs / "reproduction.md").read_text("utf-8")
     details = {name: [one[name]["details"] for one in found] for name in methods}
     assert document["claims"] == {
         "l1_path": path_claims(details["RLR"]),

@@ -1,7 +1,7 @@
 """Error rates of audits that ask in other ways than once about everybody.
 
 `python -m tests.validity.asking` measures all cases through `audit` and writes
-docs/questions.json, from which the tables in docs/questions.md are made.
+docs/questions.json, from which the tables in docs/simulations.md are made.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Rates by group: how often all intervals of a table hold together, and how wide they are.
 
-`python -m tests.validity.group_rates` measures all populations and prints the table of
-docs/groups.md.
+`python -m tests.validity.group_rates` measures all populations and prints a table, whose extremes
+are in docs/groups.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rates of systems that know more than the audit: false alarms, misses, widths and power.
 
 `python -m tests.validity.rates` measures all cases and writes docs/rates.json. The worlds on which
-constants were chosen are others: see docs/rates.md.
+constants were chosen are others: see docs/rates-validity.md.
 """
 
 from __future__ import annotations
