@@ -226,7 +226,7 @@ def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
     document = app.get(f"{audit}/files/audit.json").json
 
     assert "more declined in 100 people" in form
-    assert "Declined, among people alike in " in page
+    assert "Declined, among people with equal " in page
     assert "more in 100 may get “declined”, if everyone got it as often as the group" in page
     assert "Decision: approved" in page
     assert "interval</" in page
@@ -291,7 +291,7 @@ def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(own_app, tmp
         assert "That sex plays no part: other columns can stand in for it." in page
         assert "certified" not in page
     assert "Which columns may rightly count? height grade Check the other columns" in blind
-    assert "among people alike in height" in closed
+    assert "among people with equal height" in closed
     assert "Over the limit" in checked
     assert "with approximately 95 % confidence" in checked
     assert "each with" not in checked

@@ -94,7 +94,7 @@ def test_the_first_screen_speaks_the_words_of_the_file(unequal):
 
     assert first.worst == {"ethnicity": "Black"}
     assert lines[0] == (
-        f"Declined, among people alike in sex, age and income: Black {100 * pair.rate:.1f} %, "
+        f"Declined, among people with equal sex, age and income: Black {100 * pair.rate:.1f} %, "
         f"White {100 * pair.reference_rate:.1f} % ({pair.people:,} and "
         f"{pair.reference_people:,} people compared)."
     )
@@ -102,7 +102,7 @@ def test_the_first_screen_speaks_the_words_of_the_file(unequal):
     (established,) = [one for one in lines if one.startswith("Found")]
     least = float(established.split("at least ")[1].split()[0]) / 100
     assert 0.02 < least <= unequal.lower_bound < least + 0.001
-    assert "by sex not established" in " ".join(lines)
+    assert "sex not shown" in " ".join(lines)
     assert sum(" p " in one for one in lines) == 1
     text = " ".join(lines)
     for word in ("ψ", "statistic", "mean prediction", "outcome", "worse", "100 %."):
@@ -153,7 +153,7 @@ def test_a_combination_of_groups_that_fares_worst_is_named_first(effects, worst)
 
     assert result.lower_bound > max(gaps)  # features alone do not show what was found
     assert abs(pair.difference) > result.rates.value
-    assert first.startswith(f"Declined, among people alike in band: {worst} ")
+    assert first.startswith(f"Declined, among people with equal band: {worst} ")
     assert "That is less than the largest gap above" in " ".join(lines)
     assert "cancel" not in " ".join(lines)
 
@@ -161,7 +161,7 @@ def test_a_combination_of_groups_that_fares_worst_is_named_first(effects, worst)
 def test_a_combination_comes_last_where_one_feature_explains_what_was_found(unequal):
     lines = decision_lines(unequal.summary)
     heads = [one.split(":")[0] for one in lines if one.startswith("Declined")]
-    alike = "Declined, among people alike in"
+    alike = "Declined, among people with equal"
 
     assert heads == [f"{alike} sex, age and income", f"{alike} ethnicity, age and income",
                      f"{alike} age and income"]  # fmt: skip
@@ -224,7 +224,7 @@ def test_a_limit_that_nothing_could_exceed_is_said_first(share_at_least):
         assert "can show that the limit is exceeded" in render(within, form)
     assert within.rates.largest_possible is None
     screen = " ".join(result_text(beyond, "people").split())
-    assert screen.index(first) < screen.index("Declined, among people alike")
+    assert screen.index(first) < screen.index("Declined, among people with equal")
 
 
 def test_a_family_says_in_a_note_that_nothing_could_exceed_a_limit():
@@ -244,8 +244,8 @@ def test_without_a_favourable_decision_both_are_named_and_none_is_better():
                       features=["age", "income"])  # fmt: skip
     text = " ".join(decision_lines(result.summary))
 
-    assert "Declined, among people alike" in text
-    assert "Approved, among people alike" in text
+    assert "Declined, among people with equal" in text
+    assert "Approved, among people with equal" in text
     assert all(one.worst is None for one in result.rates.by_group if one.measure == "decision")
     for word in ("better", "worse"):
         assert word not in text
@@ -261,11 +261,13 @@ def test_several_decisions_numbers_and_flags():
     people["yes"] = people["decision"] == "declined"
     flag = ft.audit(people, y_pred="yes", favourable=False, **call)
 
-    assert decision_lines(several.summary)[0].startswith("Not approved, among people alike in age:")
-    assert decision_lines(number.summary)[0].startswith("Mean prediction, among people alike in")
+    assert decision_lines(several.summary)[0].startswith(
+        "Not approved, among people with equal age:"
+    )
+    assert decision_lines(number.summary)[0].startswith("Mean prediction, among people with equal")
     mean = pd.Series(score).groupby(people["sex"]).mean().to_numpy()
     assert number.rates.by_group[0].groups[0].rate == pytest.approx(mean.min(), abs=0.05)
-    assert decision_lines(flag.summary)[0].startswith("yes = True, among people alike in age:")
+    assert decision_lines(flag.summary)[0].startswith("yes = True, among people with equal age:")
 
 
 def test_rates_of_few_people_are_not_shared(unequal):
@@ -364,7 +366,7 @@ def test_the_command_line_takes_decisions_without_outcomes(tmp_path, capsys):
 
     assert main([*words, "--favourable", "approved", "--delta", "0.05"]) == 0
     screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "Declined, among people alike in" in screen
+    assert "Declined, among people with equal" in screen
     assert NOTHING_SHOWN in screen
     document = json.loads((tmp_path / "audit.json").read_text("utf-8"))
     assert document["rates"]["by_group"][0]["decision"] == "declined"

@@ -61,7 +61,7 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     # limits for a fixed number of people would not hold here
     assert all(cell.lower is None for table in document.flows for cell in table.cells)
     assert "anytime" in result.to_markdown()
-    assert f"mong the {result.n} people asked about, errors would" in result.to_markdown()
+    assert f"mong the {result.n} people queried, errors would" in result.to_markdown()
     assert f"questions, about {result.n} of 500 people, until " in result.to_markdown()
     # how many people would do is not known where the answers decide when to stop
     assert result.outlook is document.outlook is None

@@ -236,7 +236,7 @@ def test_printed_results_have_the_lines_of_the_command_line():
                     sensitive_features="age", favourable=1, delta=0.01)  # fmt: skip
     result = ft.audit(people, [1] * 100, budget=1, **settings)
     text = " ".join(str(result).split())
-    parts = ("Compared with", "Not covered", "Holds only if", "Notes", "`budget` has no effect")
+    parts = ("Compared with", "Not covered", "Valid only if", "Notes", "`budget` has no effect")
     for part in parts:
         assert part in text
     # a number says nothing without its column
@@ -249,7 +249,7 @@ def test_printed_results_have_the_lines_of_the_command_line():
     weighted = ft.audit(people, [1] * 100, sample_weight="w", **settings)
     text = " ".join(str(weighted).split())
     assert "50 of 100 people (weighted: 75 %; 95 %" in text
-    assert "in 100; at least" in text
+    assert "%. In the population: at least" in text
 
 
 def test_favourable_with_a_loss_of_scores_is_explained():

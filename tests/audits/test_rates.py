@@ -100,7 +100,7 @@ def test_every_page_says_what_r_says_and_not_why(different, blind, share, capsys
             assert "statistic=" not in text
         assert "FaiTH" not in first_screen
         assert "ermutation" not in first_screen
-        assert "Errors, among people alike in job and good" in page or share
+        assert "Errors, among people with equal job and good" in page or share
         # no bar of the statistic
         assert "<figure" not in first_screen
 

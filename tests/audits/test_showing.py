@@ -33,7 +33,10 @@ def test_a_shared_report_names_fewer_moves(tmp_path):
 
 def test_markdown_has_the_same_words():
     text = compas_audit().to_markdown()
-    assert "but wrongly as someone else; limit 3.65.** 143 of 1,584 people" in text
+    assert (
+        "that would become wrong with another race or sex; limit 3.65 %.** 143 of 1,584 people"
+        in text
+    )
     assert "δ-fairness rejected at level 5 %" in text
     assert "errors would go from 33.5 % to 38.8 %" in text
     assert "| 23 |" in text

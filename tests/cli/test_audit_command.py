@@ -58,8 +58,8 @@ def test_the_demo_audits_a_logistic_regression_on_compas(capsys, tmp_path, monke
     out = capsys.readouterr().out
 
     assert "1,584 people" in out
-    assert "Questions asked  72" in out
-    assert "Compared with    the same person as someone of another group" in out
+    assert "Model queries  72" in out
+    assert "Compared with    the same person in another group" in out
 
 
 def test_help_and_version_exit_with_zero(capsys):
@@ -161,7 +161,7 @@ def biased(tmp_path_factory):
         (["--delta", "0.01", "--fail-on", "never"], 0, "δ-fairness rejected"),
         (["--delta", "0.2"], 0, "Not settled at level 5 %: δ = 0.2"),
         (["--delta", "0.2", "--fail-on", "not-certified"], 4, "no upper bound"),
-        ([], 0, "Errors, among people alike in skill and good"),
+        ([], 0, "Errors, among people with equal skill and good"),
         (["--delta", "0.01", "--method", "limit-law", "--alpha", "0.1"], 3, "at level 10 %"),
     ],
 )

@@ -341,8 +341,8 @@ def test_the_example_of_the_documentation_runs(run, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--model", "model.skops"], "Compared with the same person as someone of another group"),
-        (["--prediction", "guess"], "Questions asked none"),
+        (["--model", "model.skops"], "Compared with the same person in another group"),
+        (["--prediction", "guess"], "Model queries none"),
     ],
 )
 def test_a_source_of_predictions_on_the_line_displaces_the_one_in_the_file(

@@ -25,7 +25,7 @@ def test_the_suite_has_one_test_that_fails_when_it_should(biased, failed):
     if failed:
         message = case.find("failure").get("message")
         assert message.startswith(
-            "Over the limit. Your limit: at most 5 in 100 people (10 of these 200)"
+            "Over the limit. Your limit: at most 5 % of all people (10 of these 200)"
         )
 
 

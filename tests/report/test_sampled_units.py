@@ -51,7 +51,7 @@ def test_documents_and_screens_of_several_name_the_unit(capsys):
 
 
 HINT = "Where rows belong together, name the column that says so (`clusters`)."
-CONDITION = "Intervals and verdicts hold only if these {} are an independent random sample"
+CONDITION = "Intervals and verdicts are valid only if these {} were drawn at random and independently of each other"
 
 
 @pytest.mark.parametrize(("kind", "units"), [("people", None), ("units of household", HOUSEHOLDS)])

@@ -70,7 +70,7 @@ WHERE_LISTED = " (section “The people”, column “True label {}”)"
 AS_SAID = " (as set for this audit)"
 IN_SEVERAL, IN_BOTH = "some are counted more than once", "some are counted in both"
 MAX_NAMED_GROUPS = 3
-RANDOM_SAMPLE = "these {units} were drawn at random and independently of each other"
+RANDOM_SAMPLE = "these {units} are a random sample, drawn independently of each other"
 NOT_TRAINED_ON = ", and were not used to train the model"
 NOT_TRAINED_ON_ANY = ", and were not used to train any of the models"
 OF_POPULATION = " from all those that the audit is about"
@@ -592,8 +592,12 @@ def verdict_finding(summary: AuditSummary) -> str | None:
         if summary.is_about_part and has_known_bounds(summary):
             return f"no bound on swaps with {another_group(summary)}; {limit}"
         return None
-    whom = f" of people {_have(summary)}" if counts_people(summary) else ""
-    return f"{', '.join(texts)}{whom}{_of_part(summary)}; {limit}"
+    found = ", ".join(texts)
+    if counts_people(summary):
+        found += f" of people {_have(summary)}"
+    else:
+        found = f"{mean_text(summary)} would rise by {found}"
+    return f"{found}{_of_part(summary)}; {limit}"
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:
