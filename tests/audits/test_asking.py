@@ -183,7 +183,11 @@ def test_every_surface_says_what_a_bound_from_draws_is_about():
         assert f"The bound is {words}" in page
         assert other not in document.guarantee_words
     assert "statistic of these cases" in both["these"].to_markdown()
-    assert "independent random sample" not in both["these"].to_markdown()
+    assert "random sample" in both["population"].to_markdown()
+    assert "random sample" not in both["these"].to_markdown()
+    for result in both.values():  # means of draws are no numbers of people
+        assert "the share of errors would rise by at least" in " ".join(str(result).split())
+        assert "of these people" not in str(result)
     # the label stays where the way of asking is left out
     shared = both["these"].document(share=2)
     assert (shared.questions, shared.about) == (None, "these")

@@ -223,7 +223,7 @@ def test_the_verdict_on_rates_is_the_attributable_one():
 
     assert result.bounds_verdict == result.verdict == "rejected"
     assert result.attributable.lower_bound == -np.inf
-    assert "All of R needs sensitive features to change" in result.to_markdown()
+    assert "The verdict is about all of R, since all of it needs sensitive features to change" in result.to_markdown()
 
 
 def test_budgets_and_flips_change_nothing(different):

@@ -65,15 +65,15 @@ def test_the_whole_audit_can_stand_in_the_file(run, config, folder):
     assert result.verdict == "rejected"
     assert "δ-fairness rejected" in done.words
     assert f"R, estimate {result.rates.value:.4f}" in done.words
-    assert f"{result.points} distinct" in done.words
-    assert "seed 3;" in done.words
+    assert f"Distinct rows {result.points}, " in done.words
+    assert "Random seed 3" in done.words
 
 
 @pytest.mark.parametrize(
     ("flags", "code", "words"),
     [
-        (["--fail-on", "rejected"], 3, "seed 3;"),
-        (["--seed", "8"], 0, "seed 8;"),
+        (["--fail-on", "rejected"], 3, "Random seed 3"),
+        (["--seed", "8"], 0, "Random seed 8"),
         (["--delta", "0.6"], 0, "δ = 0.6"),
         (["cases.csv"], 0, "cases.csv, 6 people"),
         (["--data", "cases.csv"], 0, "cases.csv, 6 people"),
@@ -90,7 +90,7 @@ def test_bins_on_the_line_replace_those_of_the_file(run, config, folder):
     done = run("audit", "--bins.age", "24", "--config", config(WHOLE), "--verbose")
     result = expected(folder, bins={"age": [24]})
 
-    assert f"{result.points} distinct" in done.words
+    assert f"Distinct rows {result.points}, " in done.words
     assert result.points != expected(folder, bins={"age": [22, 25]}).points
 
 

@@ -71,8 +71,8 @@ def test_without_delta_there_are_bounds_only(lower, upper, said):
 def test_errors_are_percentages_and_other_losses_numbers():
     assert finding.meaning(sample()) == (
         "Errors would go from 33.4 % to 39.5 % at worst, if everybody were "
-        "swapped with the similar person for whom the model does worst (a random similar person: "
-        "34.1 %)."
+        "swapped with the similar person for whom the model does worst (34.1 % with a random "
+        "similar person)."
     )
     assert finding.meaning(with_budget()) == (
         "The mean log loss would go from about 0.3340 to about 0.3946 at "

@@ -13,6 +13,7 @@ from fairtransport.report.sections.counterparts import counterpart_sentences
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
+    answer_word,
     case_text,
     changed_features,
     changed_sentence,
@@ -204,22 +205,23 @@ def _indent(sentence: str) -> RenderableType:
     return Padding(line(sentence), (0, 0, 0, 2))
 
 
-def _cases_table(summary: AuditSummary, decisions: Decisions) -> Table:
+def _cases_table(summary: AuditSummary, decisions: Decisions) -> RenderableType:
     """Return the largest groups of people whose decision would change."""
+    from rich.console import Group
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-    table.title = line("Largest groups of people whose decision would change")
-    table.title_justify = "left"
+    word = answer_word(decisions)
     table.add_column("People", justify="right")
-    for name in ("Who they are", "If recorded as", "Decision"):
+    for name in ("Who they are", "If recorded as", word.capitalize()):
         table.add_column(name, overflow="fold")
     for case in decisions.cases[:MAX_SCREEN_CASES]:
         who, other = case_text(case, summary.provenance.sensitive)
         change = f"{_cell_of(case.decision)} → {_cell_of(case.alternative)}"
         cells = (people(case.people), who, other, change)
         table.add_row(*map(line, cells))
-    return table
+    # a table's own title would be broken at its width
+    return Group(line(f"Largest groups of people whose {word} would change"), table)
 
 
 def _cell_of(decision: Prediction) -> str:
@@ -252,6 +254,8 @@ def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
             alternative = f"people in the file with equal {columns_text(others)}"
     elif summary.applicability is not None and not summary.queried:
         alternative = "nobody"
+    elif summary.target_scope == "twins" and summary.queried:
+        alternative = f"the same person with another {features}"
     else:
         alternative = compared_with(summary.target_scope, has_model=bool(summary.queried))
     favourable = favourable_text(summary)

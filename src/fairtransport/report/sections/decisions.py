@@ -68,6 +68,9 @@ PERCENT_DIGITS = 1
 EFFECTS = ("worse off", "better off", "")
 WHERE_LISTED = " (section “The people”, column “True label {}”)"
 AS_SAID = " (as set for this audit)"
+ROUNDED = "number rounded"
+OF_RANDOM_ANSWERS = "draws"
+"""The method of an audit of random answers."""
 IN_SEVERAL, IN_BOTH = "some are counted more than once", "some are counted in both"
 MAX_NAMED_GROUPS = 3
 RANDOM_SAMPLE = "these {units} are a random sample, drawn independently of each other"
@@ -84,7 +87,7 @@ EXPLAIN_RATES = (
     "Check first whether something that was not compared, in the file or outside it, explains the "
     "difference. Then ask how these decisions are made."
 )
-HOLDS_OF_THESE_IF = "the model's answers are independent of each other; about these people only"
+HOLDS_OF_THESE_IF = "the model's answers are independent of each other, and only for these people"
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def headline(summary: AuditSummary, *, with_interval: bool = True) -> str | None
     return changed_sentence(decisions, sensitive, about(summary), with_interval=with_interval)
 
 
-def _answer_word(decisions: Decisions) -> str:
+def answer_word(decisions: Decisions) -> str:
     """Return what a person gets from the model: scores are no decisions."""
     return "decision" if decisions.scores is None else "prediction"
 
@@ -142,9 +145,10 @@ def changed_sentence(
     decisions: Decisions, sensitive: Sequence[str], near: str = "", *, with_interval: bool = True
 ) -> str:
     """Return how many people would get another decision, or how far scores would change."""
-    count, what = decisions.changed, _answer_word(decisions)
+    count, what = decisions.changed, answer_word(decisions)
     names = alternatives_text(changed_features(decisions, sensitive))
-    only = f"if only their recorded {names} were different."
+    whose = "their" if decisions.scores is None or not count.people else "people's"
+    only = f"if only {whose} recorded {names} were different."
     if count.scope == SCOPES[2]:
         only = f"as the same person as typically recorded with another {names}."
     if decisions.scores is not None and count.people:
@@ -176,10 +180,10 @@ def is_weighted(count: ShareOfPeople, decisions: Decisions) -> bool:
 def interval_sentence(decisions: Decisions) -> str:
     """Return the interval of the share of people whose decision would change."""
     count = decisions.changed
-    seen = "For groups that occur in the data." if count.scope == SCOPES[1] else None
+    seen = "Only values that occur in the data were compared." if count.scope == SCOPES[1] else None
     scope = counterparts_caveat(decisions) or seen
-    sure = f"With {level(count.level)} confidence: {interval_of(count)}."
-    return " ".join(filter(None, [sure, scope]))
+    sure = f"With {level(count.level)} confidence, {interval_of(count)} of all people"
+    return " ".join(filter(None, [f"{sure} would get another decision.", scope]))
 
 
 def counterparts_caveat(decisions: Decisions) -> str | None:
@@ -235,8 +239,8 @@ def _unlabelled_rows(decisions: Decisions) -> list[DirectionRow]:
         better = label_text(decisions.favourable[0])
         worse = f"not {better}"
     return [
-        DirectionRow(worse, better, decisions.worse_off, "worse off", "rounded", is_named),
-        DirectionRow(better, worse, decisions.better_off, "better off", "rounded", is_named),
+        DirectionRow(worse, better, decisions.worse_off, "worse off", ROUNDED, is_named),
+        DirectionRow(better, worse, decisions.better_off, "better off", ROUNDED, is_named),
     ]
 
 
@@ -330,12 +334,18 @@ def label_sentence(decisions: Decisions) -> str | None:
     several = f"; {_in_several(groups)}" if listed > number + ROUNDING else ""
     who = f" ({', '.join(groups)}{several})" if number and groups else ""
     label, all_worse = label_text(row.label), people(worse.people)
+    if all_worse == "1":
+        has = "does not have" if not number else "has"
+        wrong = ": this decision is wrong" if number else ""
+        return f"The person who is worse off {has} the true label “{label}”{wrong}."
     if not number:
         return f"None of the {all_worse} who are worse off has the true label “{label}”."
     have = "this person has" if people(number) == "1" else "they have"
+    # of more than two decisions others can be wrong too
+    least = "at least " if len(decisions.by_label) > BOTH_WAYS else ""
     return (
-        f"The decision is wrong for {people(number)} of the {all_worse} who are worse off: {have} "
-        f"the true label “{label}”{who}."
+        f"The decision is wrong for {least}{people(number)} of the {all_worse} who are worse off: "
+        f"{have} the true label “{label}”{who}."
     )
 
 
@@ -434,25 +444,29 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     if summary.applicability is not None or summary.rates is not None:
         return []
     lines = [] if summary.delta is None else [limit_sentence(summary)]
-    judged = summary.judged
-    near, number = about(summary), decimal(judged.value)
-    if counts_people(summary):
-        number = _percents(judged.value)
-        if counts_people_once(summary):
-            count = people(round(judged.value * summary.n, 0 if is_shared(summary) else 6))
-            who = "person" if count == "1" else "people"
-            number += f" ({near}{count} {who}{_counted_parts(summary)})"
-    line = f"Found: {near}{number}{_of_part(summary)}"
-    if summary.delta is None:  # the limit says what is counted
-        line += f" {_what_counts(summary)}"
-    bounds = _bound_texts(summary)
-    if bounds:
+    found = [f"Found: {_found_text(summary)}."]
+    if bounds := list(_bound_texts(summary).values()):
         each = "each " if len(bounds) > 1 else ""
         sure = f"{confidence(summary)} confidence{for_units(summary.units)}"
-        of = "" if summary.is_about_these else " In the population:"
-        line += f".{of} {', '.join(bounds.values())}, {each}with {sure}"
+        whose = "For these people" if summary.is_about_these else "In the population"
+        found.append(f"{whose}: {', '.join(bounds)}, {each}with {sure}.")
     controls = controls_sentence(summary)
-    return [*lines, f"{line}.", *([] if controls is None else [controls])]
+    return [*lines, " ".join(found), *([] if controls is None else [controls])]
+
+
+def _found_text(summary: AuditSummary) -> str:
+    """Return what was found; with what it counts, unless a limit has just said that."""
+    value, near, part = summary.judged.value, about(summary), _of_part(summary)
+    if not counts_people(summary):
+        number = f"{near}{decimal(value)}{part}"
+        if summary.delta is not None:
+            return number
+        return f"{mean_text(summary)} would rise by {number} {worst_swap(summary)}"
+    found = f"{near}{_percents(value)} of people (weighted)"
+    if counts_people_once(summary):
+        count = people(round(value * summary.n, 0 if is_shared(summary) else 6))
+        found = f"{near}{_percents(value)} of these people ({near}{count}{_counted_parts(summary)})"
+    return f"{found}{part}" if summary.delta is not None else f"{found} {_have(summary)}{part}"
 
 
 def _of_part(summary: AuditSummary) -> str:
@@ -468,8 +482,8 @@ def _bound_texts(summary: AuditSummary) -> dict[str, str]:
         ("at least", summary.judged.lower_bound, DOWN),
         ("at most", summary.judged.upper_bound, UP),
     ):  # fmt: skip
-        if end is None:
-            continue
+        if end is None or (side == "at least" and end <= 0 and summary.verdict != "rejected"):
+            continue  # what is true of every model is not worth a line
         text = bound(unit * end, rounding, digits)
         if summary.delta is not None and end == summary.delta:
             text = _limit_number(summary).removesuffix(" %")
@@ -545,24 +559,17 @@ def _have(summary: AuditSummary) -> str:
     """Return what the people whom the limit counts have or get."""
     if (label := counted_label(summary)) is not None:
         return f"get “{label_text(label)}” only {_as_other(summary)}"
-    return f"have a correct decision that would become wrong {_as_other(summary)}"
+    return f"have a correct decision that would become wrong {_as_other(summary, 'for')}"
 
 
-def _as_other(summary: AuditSummary) -> str:
+def _as_other(summary: AuditSummary, as_word: str = "as") -> str:
     """Return as whom people are judged in place of themselves, as in "with another race or sex"."""
     names = alternatives_text(changed_features(summary.decisions, summary.provenance.sensitive))
     if summary.target_scope == "counterparts":
-        return f"as the same person as typically recorded with another {names}"
+        return f"{as_word} the same person as typically recorded with another {names}"
     if summary.target_scope == "twins":
         return f"with another {names}"
-    return "as a similar person"
-
-
-def _what_counts(summary: AuditSummary) -> str:
-    """Return what the statistic counts or measures."""
-    if counts_people(summary):
-        return f"of these people {_have(summary)}"
-    return f"is the rise of {mean_text(summary)} {worst_swap(summary)}"
+    return f"{as_word} a similar person"
 
 
 def mean_text(summary: AuditSummary) -> str:
@@ -585,19 +592,17 @@ def verdict_finding(summary: AuditSummary) -> str | None:
     texts = [
         text for side, text in _bound_texts(summary).items()
         if side in sides.get(summary.verdict or "", (side,))
-        and not (side == "at least" and not least)
     ]  # fmt: skip
     limit = f"limit {_limit_number(summary)}"
     if not texts:
         if summary.is_about_part and has_known_bounds(summary):
             return f"no bound on swaps with {another_group(summary)}; {limit}"
         return None
-    found = ", ".join(texts)
+    found, part = " and ".join(texts), _of_part(summary)
     if counts_people(summary):
-        found += f" of people {_have(summary)}"
-    else:
-        found = f"{mean_text(summary)} would rise by {found}"
-    return f"{found}{_of_part(summary)}; {limit}"
+        return f"{found} of people {_have(summary)}{part}; {limit}"
+    swaps = part or " through swaps with similar people"
+    return f"{mean_text(summary)} would rise by {found}{swaps}; {limit}"
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:
@@ -619,9 +624,9 @@ def counts_people_once(summary: AuditSummary | ComparisonSummary) -> bool:
 
 
 def counts_people(summary: AuditSummary) -> bool:
-    """Say whether the statistic is a share of people."""
+    """Say whether the statistic is a share of people: of random answers it is a mean loss."""
     is_count = summary.provenance.loss == ERROR or counted_label(summary) is not None
-    return is_count and summary.budget == 0
+    return is_count and summary.budget == 0 and summary.method != OF_RANDOM_ANSWERS
 
 
 def counted_label(summary: AuditSummary) -> Value:
@@ -681,15 +686,16 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
             total = sum(row.people for row in rest)
             texts.append(f"{people(number)} of {people(total)} in {len(rest)} other groups")
         number = counted(one.total, effect)
-        alone = f"{name} is enough" if len(decisions.by_feature) > 1 else name
-        rows.append((Cell(alone), people_cell(number), Cell("; ".join(texts))))
+        rows.append((Cell(name), people_cell(number), Cell("; ".join(texts))))
     if not rows:
         return None
     together = decisions.only_together
     if together is not None:
         number = counted(together, effect)
-        rows.append((Cell(f"{together_text(decisions)} needed"), people_cell(number), Cell("–")))
-    titles = ["Change of", effect.capitalize() or "People", "By group"]
+        several = f"only {together_text(decisions)} together"
+        rows.append((Cell(several), people_cell(number), Cell("–")))
+    change = "Which change is enough" if len(decisions.by_feature) > 1 else "Change of"
+    titles = [change, effect.capitalize() or "People", "By group"]
     return Table("by-feature", group_heading(decisions), columns_of(titles, titles[1:2]),
                  tuple(rows))  # fmt: skip
 
@@ -710,8 +716,8 @@ def limit_note(summary: AuditSummary) -> str | None:
     if not wrong and not better:
         return None
     note = (
-        "This is not the number of people harmed: the limit counts correct decisions that would "
-        "become wrong, for better or for worse."
+        "This is not the number of people harmed: it counts correct decisions that would become "
+        "wrong, for better or for worse."
     )
     if not wrong:
         return note
@@ -730,7 +736,7 @@ def verdict_note(summary: AuditSummary) -> str | None:
     if summary.verdict == "certified":
         return f"This is not a finding that the model is fair{_still_changes(summary)}."
     if summary.verdict == "inconclusive" and summary.rates is not None:
-        return OF_DECISIONS
+        return None if summary.rates.largest_possible is not None else OF_DECISIONS
     if summary.verdict != "inconclusive" or is_held_back(summary):
         return held_back_sentence(summary)
     if _is_never_settled(summary):
@@ -760,7 +766,8 @@ def _still_changes(summary: AuditSummary) -> str:
     if decisions.scores is not None:
         return ": predictions would still change"
     number = people(decisions.changed.people)
-    return f": the decision of {about(summary)}{number} people would still change"
+    who = "person" if number == "1" else "people"
+    return f": the decision of {about(summary)}{number} {who} would still change"
 
 
 def next_steps(summary: AuditSummary) -> list[str]:
@@ -895,7 +902,7 @@ def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
     best = None if decisions is None or not decisions.favourable else decisions.favourable[-1]
     has_labels = best is not None and any(case.labels for case in cases)
     has_effect = decisions is not None and decisions.worse_off is not None
-    word = "decision" if decisions is None else _answer_word(decisions)
+    word = "decision" if decisions is None else answer_word(decisions)
     titles = ["People", "Who they are", word.capitalize(), "If recorded as"]
     titles += ["Now"] * has_effect
     label_title = f"True label {label_text(best)}"
@@ -930,7 +937,7 @@ def cases_sentence(decisions: Decisions, most: int) -> str:
     """Return how many of the people whose decision would change a table of ``most`` rows lists."""
     cases = decisions.cases[:most]
     count = sum(case.people for case in cases)
-    total, whose = decisions.changed.people, f"whose {_answer_word(decisions)} would change"
+    total, whose = decisions.changed.people, f"whose {answer_word(decisions)} would change"
     if count == total:
         return f"The {people(count)} people {whose}. People with equal values share a row."
     return (

@@ -166,7 +166,7 @@ def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
     """Return what δ is in people, or as a rise of what the mean loss is called."""
     if loss != ERROR:
         return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
-    few = f"{100 * delta:.6g} % of all people" if delta else "nobody"
+    few = f"at most {100 * delta:.6g} % of all people" if delta else "nobody"
     return f"δ = {delta:g}: {few} may have a correct decision that is wrong for a similar person."
 
 
@@ -378,9 +378,11 @@ def _risks(summary: AuditSummary) -> tuple[str, str]:
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
     """Return which swaps the worst case is about."""
     if summary.budget == 0:
-        whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
+        largest = is_outcome(summary)
+        whom = "who gets the largest prediction" if largest else "for whom the model does worst"
         return f"if everybody were swapped with the similar person {whom}"
-    whom = "who get the largest" if is_outcome(summary) else "for whom the model does worst"
+    largest = is_outcome(summary)
+    whom = "who get the largest predictions" if largest else "for whom the model does worst"
     return f"if people were swapped, within the budget, with the similar people {whom}"
 
 
@@ -440,7 +442,7 @@ def comparable_sentence(summary: AuditSummary) -> str | None:
     start = f"{only}{about(summary)}{share}"
     return (
         f"{start[:1].upper()}{start[1:]} of the people could be compared with somebody of another "
-        f"{groups}; the others are compared with people of their own group, or with nobody."
+        f"{groups}; the others were compared with people of their own group, or with nobody."
     )
 
 

@@ -54,15 +54,15 @@ NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that was not compared may explain it."
 OF_THIS_FILE = (
-    "The rates by group are those of this file; how far they hold for other people is not known."
+    "The {rates} by group are those of this file; how far they hold for other people is not known."
 )
 SPREAD = (
     "This is less than the {gap} above: it is an average over everybody, and nothing changes for "
-    "the group with the highest rate."
+    "the group with the highest {rate}."
 )
 CANCELS = (
-    "This is more than the {gap} above: the group with the highest rate may depend on {columns}, "
-    "and differences then cancel in the rates by group."
+    "This is more than the {gap} above: the group with the highest {rate} may depend on {columns}, "
+    "and differences then cancel in the {rates} by group."
 )
 
 
@@ -93,7 +93,7 @@ def _beyond_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
         for number in (summary.delta or 0.0, rates.largest_possible)
     )
     beyond = f"No verdict is possible at a limit of {limit}, because nothing could exceed it"
-    return [f"{beyond}: at most {near}{most} {unit.possible}."]
+    return [f"{beyond}: {unit.possible.of(f'at most {near}{most}')}."]
 
 
 @dataclass(frozen=True)
@@ -130,17 +130,19 @@ def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
     unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
     finding = "no difference shown"
     if rates.lower_bound > 0:
-        worst = unit.worst if unit.is_mean else "the worst-treated group"
-        finding = f"{_least_text(summary, figures)} {unit.more} if all were treated like {worst}"
+        worst = "the group with the largest" if unit.is_mean else "the worst-treated group"
+        found = unit.more.of(_least_text(summary, figures, unit))
+        finding = f"{found} if all were treated like {worst}"
     elif _is_shown(summary, rates):
         finding = "a difference, but its size is not known"
     return f"{finding}; limit {figures.limit}"
 
 
-def _least_text(summary: AuditSummary, figures: RateFigures) -> str:
+def _least_text(summary: AuditSummary, figures: RateFigures, unit: RateUnit) -> str:
     """Return the bound; one that was rounded to the limit is more than that."""
-    is_more = figures.least == figures.limit and summary.verdict == "rejected"
-    return f"{'more than' if is_more else 'at least'} {figures.least}"
+    if figures.least == figures.limit and summary.verdict == "rejected":
+        return f"{'more than' if unit.is_mean else 'over'} {figures.least}"
+    return f"at least {figures.least}"
 
 
 def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
@@ -155,20 +157,21 @@ def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
     condition = f"if everyone were treated like {unit.worst}{_among(rates)}"
     lines = []
     if summary.delta is not None:
-        lines.append(f"Your limit: {condition}, at most {figures.limit} {unit.allowed}.")
+        lines.append(f"Your limit: {condition}, {unit.allowed.of(f'at most {figures.limit}')}.")
     if rates.lower_bound <= 0:
         if _is_shown(summary, rates):
             return [*lines, f"{NO_SIZE} ({sure})."]
         return [*lines, f"{NOTHING_SHOWN} ({sure}). {NO_ACQUITTAL}"]
-    more, supposed = (unit.short, "") if lines else (unit.more, f"{condition}, ")
-    least = _least_text(summary, figures)
-    number = f"{least} {more}"
+    more, supposed = (unit.found, "") if lines else (unit.more, f"{condition}, ")
+    least = _least_text(summary, figures, unit)
+    number = more.of(least)
     if rates.value is not None:
-        number = f"an estimated {figures.text(rates.value)} {more}; {least}"
-    promise = " The decisions were declared to depend on these columns only." * rates.deterministic
+        number = f"{more.of(f'an estimated {figures.text(rates.value)}')}; {least}"
+    promise = "The decisions were declared to depend on these columns only." * rates.deterministic
+    found = f"Found: {supposed}{number}, {sure}."
     return [
         *lines,
-        f"Found: {supposed}{number}, {sure}. {_which_group(summary, rates)}{promise}",
+        " ".join(filter(None, [found, _which_group(summary, rates), promise])),
         *_feature_lines(rates, figures.scale, figures.digits),
         NO_REASON,
     ]
@@ -176,30 +179,40 @@ def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
 
 def _among(rates: RatesFound) -> str:
     """Return among whom people are compared, as in " among people with equal income"."""
-    columns = rates.by_group[-1].alike if rates.by_group else ()
-    return f" among people with equal {alike.columns_text(columns)}" if columns else ""
+    columns = _equal_columns(rates)
+    return f" among people {alike.equal_text(columns)}" if columns else ""
+
+
+def _equal_columns(rates: RatesFound) -> list[str]:
+    """Return the columns that people compared by all sensitive features together agree in."""
+    columns = rates.by_group[-1].alike if rates.by_group else ()  # if shared, by one of them
+    return [name for name in columns if name not in rates.groups]
 
 
 def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
     """Return how R goes together with the rates by group of the first screen."""
-    tables = alike.select_tables(rates)
+    rate = "mean" if _unit(summary, rates).is_mean else "rate"
+    words, tables = {"rate": rate, "rates": f"{rate}s"}, alike.select_tables(rates)
     same = [one for one in tables if alike.measure_key(one) == alike.measure_key(tables[-1])]
     gaps = [
         abs(one.difference) for table in same for one in table.groups[: alike.MAX_LINE_GROUPS + 1]
     ]
-    columns = same[-1].alike if same else ()
-    if not gaps or not columns:
-        return OF_THIS_FILE
+    of_this_file = OF_THIS_FILE.format(**words)
+    if not gaps:
+        return ""
     gap = "difference" if len(gaps) == 1 else "largest difference"
     if len(same) < len(tables):
         title = alike.measure_title(summary, same[0])
         gap += f" in {title[:1].lower()}{title[1:]}"
-    columns_text = alike.columns_text(columns, "or")
-    if rates.lower_bound > max(gaps):
-        return f"{CANCELS.format(gap=gap, columns=columns_text)} {OF_THIS_FILE}"
-    may_depend = f"Which group that is may depend on {columns_text}. {OF_THIS_FILE}"
-    is_less = rates.value is not None and rates.value < max(gaps)
-    return f"{SPREAD.format(gap=gap)} {may_depend}" if is_less else OF_THIS_FILE
+    equal = _equal_columns(rates)
+    is_long = len(equal) > alike.MAX_LINE_COLUMNS
+    columns = "the other columns" if is_long else " or ".join(shorten(visible(x)) for x in equal)
+    if columns and rates.lower_bound > max(gaps):
+        return f"{CANCELS.format(gap=gap, columns=columns, **words)} {of_this_file}"
+    if rates.value is None or rates.value >= max(gaps):
+        return of_this_file
+    may_depend = [f"Which group that is may depend on {columns}."] if columns else []
+    return " ".join([SPREAD.format(gap=gap, **words), *may_depend, of_this_file])
 
 
 def _feature_lines(rates: RatesFound, scale: float, digits: int) -> list[str]:
@@ -221,13 +234,24 @@ def _trim(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
+class Phrase(NamedTuple):
+    """What is said of a number, before it and after it."""
+
+    before: str
+    after: str
+
+    def of(self, number: str) -> str:
+        """Return the phrase with its number."""
+        return f"{self.before}{number}{self.after}"
+
+
 class RateUnit(NamedTuple):
     """What R counts, in the words of a first screen."""
 
-    short: str
-    more: str
-    allowed: str
-    possible: str
+    found: Phrase
+    more: Phrase
+    allowed: Phrase
+    possible: Phrase
     worst: str
     is_mean: bool = False
 
@@ -235,23 +259,18 @@ class RateUnit(NamedTuple):
 def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
     """Return what R counts, and which group everybody would be treated like."""
     loss = summary.provenance.loss
-    if loss == ZERO_ONE:
-        short = "more errors in 100 people"
-        return RateUnit(
-            short, f"{short} would occur than now", f"{short} may occur than now",
-            f"{short} can occur", "the group with most errors",
-        )  # fmt: skip
     decision = _unfavourable_text(summary, rates)
-    if decision is None:
-        mean = "prediction" if loss == OUTCOME else f"{loss_name(loss)} loss"
-        short = f"more in the mean {mean}"
-        worst = f"the group with the largest mean {mean}"
-        return RateUnit(short, short, short, f"{short} can occur", worst, is_mean=True)
-    short = "more people in 100"
-    return RateUnit(
-        short, f"{short} would get {decision} than now", f"{short} may get {decision} than now",
-        f"{short} can get {decision}", f"the group that gets {decision} most often",
-    )  # fmt: skip
+    if loss != ZERO_ONE and decision is None:
+        mean = "mean prediction" if loss == OUTCOME else f"mean {loss_name(loss)} loss"
+        starts = "a rise of ", *(f"the {mean} {word} rise by " for word in ("would", "may", "can"))
+        phrases = (Phrase(start, "") for start in starts)
+        return RateUnit(*phrases, f"the group with the largest {mean}", is_mean=True)
+    more, happen, worst = "more errors in 100 people", "occur", "the group with the most errors"
+    if loss != ZERO_ONE:
+        more, happen = "more people in 100", f"get {decision}"
+        worst = f"the group that gets {decision} most often"
+    ends = "", f" would {happen} than now", f" may {happen} than now", f" can {happen}"
+    return RateUnit(*(Phrase("", f" {more}{end}") for end in ends), worst)
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
