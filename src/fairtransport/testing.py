@@ -66,7 +66,7 @@ def assert_delta_fair(
     ...     return (points["points"] > 3 + (points["sex"] == "f")).astype(int)
     >>> assert_delta_fair(model, people, "good", delta=0.02, sensitive_features="sex", rng=0)
     Traceback (most recent call last):
-    AssertionError: OVER THE LIMIT   at least 3.3 in 100 decided correctly now...
+    AssertionError: OVER THE LIMIT   at least 3.3 % of people have a correct decision...
     """
     __tracebackhide__ = True
     check_gate(delta, fail_on)

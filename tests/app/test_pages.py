@@ -228,8 +228,9 @@ def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
     document = app.get(f"{audit}/files/audit.json").json
 
     assert "more declined in 100 people" in form
-    assert "Declined, among people alike in " in page
-    assert "more in 100 may get “declined”, if everyone got it as often as the group" in page
+    assert "Declined, among people with equal " in page
+    assert "if everyone were treated like the group that gets “declined” most often" in page
+    assert "at most 5 more people in 100 may get “declined” than now" in page
     assert "Decision: approved" in page
     assert "interval</" in page
     assert "Over the limit" in page
@@ -290,14 +291,14 @@ def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(own_app, tmp
 
     for page in (blind, closed):
         assert "This audit cannot tell" in page
-        assert "That sex plays no part: other columns can stand in for it." in page
+        assert "That sex plays no part: other columns can stand in for it (proxies)." in page
         assert "certified" not in page
     assert "Which columns may rightly count? height grade Check the other columns" in blind
     assert "among people alike in height" in closed
     assert "Over the limit" in checked
     assert "with approximately 95 % confidence" in checked
     assert "each with" not in checked
-    assert "The interval is for the counterparts as they were fitted" in checked
+    assert "The interval takes the counterparts as they were fitted" in checked
     assert "What sex causes: counterparts are statistical, and nothing is certified." in checked
     assert "columns that stand in" not in checked
     assert re.search(r"worse off \(woman: [0-9]+ of [0-9]+\)", checked)

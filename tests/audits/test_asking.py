@@ -61,8 +61,8 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     # limits for a fixed number of people would not hold here
     assert all(cell.lower is None for table in document.flows for cell in table.cells)
     assert "anytime" in result.to_markdown()
-    assert f"mong the {result.n} people asked about, errors would" in result.to_markdown()
-    assert f"different rows, for {result.n} of 500 people, until " in result.to_markdown()
+    assert f"mong the {result.n} people queried, errors would" in result.to_markdown()
+    assert f"questions, about {result.n} of 500 people, until " in result.to_markdown()
     # how many people would do is not known where the answers decide when to stop
     assert result.outlook is document.outlook is None
 
@@ -183,7 +183,11 @@ def test_every_surface_says_what_a_bound_from_draws_is_about():
         assert f"The bound is {words}" in page
         assert other not in document.guarantee_words
     assert "statistic of these cases" in both["these"].to_markdown()
-    assert "independent random sample" not in both["these"].to_markdown()
+    assert "random sample" in both["population"].to_markdown()
+    assert "random sample" not in both["these"].to_markdown()
+    for result in both.values():  # means of draws are no numbers of people
+        assert "the share of errors would rise by at least" in " ".join(str(result).split())
+        assert "of these people" not in str(result)
     # the label stays where the way of asking is left out
     shared = both["these"].document(share=2)
     assert (shared.questions, shared.about) == (None, "these")

@@ -236,20 +236,20 @@ def test_printed_results_have_the_lines_of_the_command_line():
                     sensitive_features="age", favourable=1, delta=0.01)  # fmt: skip
     result = ft.audit(people, [1] * 100, budget=1, **settings)
     text = " ".join(str(result).split())
-    parts = ("Compared with", "Not covered", "Holds only if", "Notes", "`budget` has no effect")
+    parts = ("Compared with", "Not covered", "Valid only if", "Notes", "`budget` has no effect")
     for part in parts:
         assert part in text
     # a number says nothing without its column
     assert "age 18: 25 of 25" in text
-    assert "25 age 18, sex f as age 21 0 → 1" in text
+    assert "People Who they are If recorded as Decision 25 age 18, sex f age 21 0 → 1" in text
     assert repr(result).endswith(f"delta=0.01, notes={len(result.headline.warnings)})")
     assert "has no effect with the similarity" in result._repr_html_()
 
     settings["model"] = lambda x: ((x["age"] > 20) & (x["sex"] == "m")) * 1
     weighted = ft.audit(people, [1] * 100, sample_weight="w", **settings)
     text = " ".join(str(weighted).split())
-    assert "50 of 100 people (weighted: 75 %; 95 %" in text
-    assert "in 100; at least" in text
+    assert "50 of 100 people (weighted: 75 %; with 95 % confidence" in text
+    assert "% of people (weighted). In the population: at least" in text
 
 
 def test_favourable_with_a_loss_of_scores_is_explained():

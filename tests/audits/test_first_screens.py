@@ -127,5 +127,5 @@ def test_the_group_that_fares_worse_is_named_as_such(audit):
     assert (code, document["verdict"]) == (3, "rejected")
     errors = document["rates"]["by_group"][-1]
     assert (errors["measure"], errors["worst"]) == ("error", {"sex": "f"})
-    assert "Errors, among people alike in income and good: f 80.3 %, m 0 %" in screen
+    assert "Errors, among people with equal income and good: f 80.3 %, m 0 %" in screen
     assert "would go from" not in screen

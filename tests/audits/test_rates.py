@@ -100,7 +100,7 @@ def test_every_page_says_what_r_says_and_not_why(different, blind, share, capsys
             assert "statistic=" not in text
         assert "FaiTH" not in first_screen
         assert "ermutation" not in first_screen
-        assert "Errors, among people alike in job and good" in page or share
+        assert "Errors, among people with equal job and good" in page or share
         # no bar of the statistic
         assert "<figure" not in first_screen
 
@@ -223,7 +223,10 @@ def test_the_verdict_on_rates_is_the_attributable_one():
 
     assert result.bounds_verdict == result.verdict == "rejected"
     assert result.attributable.lower_bound == -np.inf
-    assert "All of R needs sensitive features to change" in result.to_markdown()
+    assert (
+        "The verdict is about all of R, since all of it needs sensitive features to change"
+        in result.to_markdown()
+    )
 
 
 def test_budgets_and_flips_change_nothing(different):

@@ -723,5 +723,5 @@ def test_reports_of_decisions_alone_show_no_swaps_and_speak_of_no_training(tmp_p
     for one in (result.to_markdown(), (tmp_path / "report.html").read_text()):
         assert "is swapped with whom" not in one
         assert "used to train" not in one
-        assert "Look first whether a column that was not compared" in one
+        assert "Check first whether something that was not compared" in one
     assert "used to train" in audit().to_markdown()

@@ -109,12 +109,12 @@ def test_documents_name_the_unit(people, settings, words, tmp_path):
         (
             {"clusters": "household"},
             "for independent units of household, given these sizes",
-            "these units of household are an independent random sample",
+            "these units of household are a random sample, drawn independently of each other",
         ),
         (
             {"clusters": ft.Clusters("household", target="clusters")},
             "for independent units of household",
-            "these units of household are an independent random sample",
+            "these units of household are a random sample, drawn independently of each other",
         ),
         (
             {"sample_weight": "weight"},
@@ -143,7 +143,7 @@ def test_first_screens_of_rates_name_the_unit(people):
     known = ft.Clusters("household", largest=5)
     result = audit_predictions(people.assign(grade=2), clusters=known)
     screen = " ".join(str(result).split())
-    assert "(95 % confidence for independent units of household" in screen
+    assert "with 95 % confidence for independent units of household" in screen
 
 
 def test_mean_losses_of_groups_are_weighted(people):
@@ -181,7 +181,9 @@ def test_the_outlook_counts_units(people):
     result = audit(people, clusters=ft.Clusters("household", largest=5), delta=result_delta(people))
     assert result.verdict == "inconclusive"
     assert result.outlook.cases > MANY
-    assert "units of household in all" in " ".join(str(result).split())
+    more = result.outlook.cases - result.summary.units.count
+    about = f"About {result.outlook.cases:,} units of household ({more:,} more than here) would"
+    assert about in " ".join(str(result).split())
 
 
 def result_delta(people):

@@ -29,8 +29,8 @@ def test_a_model_from_a_file_is_asked(flags, run, folder):
 
     assert done.code == 3
     assert f"FaiTH statistic {expected.statistic:.4f}" in done.words
-    assert f"Questions asked {expected.queried}" in done.words
-    assert "Compared with the same person as someone of another group" in done.words
+    assert f"Model queries {expected.queried}" in done.words
+    assert "Compared with the same person in another group" in done.words
 
 
 def test_a_type_can_be_trusted(run):

@@ -65,15 +65,15 @@ def test_the_whole_audit_can_stand_in_the_file(run, config, folder):
     assert result.verdict == "rejected"
     assert "δ-fairness rejected" in done.words
     assert f"R, estimate {result.rates.value:.4f}" in done.words
-    assert f"{result.points} distinct" in done.words
-    assert "seed 3;" in done.words
+    assert f"Distinct rows {result.points}, " in done.words
+    assert "Random seed 3" in done.words
 
 
 @pytest.mark.parametrize(
     ("flags", "code", "words"),
     [
-        (["--fail-on", "rejected"], 3, "seed 3;"),
-        (["--seed", "8"], 0, "seed 8;"),
+        (["--fail-on", "rejected"], 3, "Random seed 3"),
+        (["--seed", "8"], 0, "Random seed 8"),
         (["--delta", "0.6"], 0, "δ = 0.6"),
         (["cases.csv"], 0, "cases.csv, 6 people"),
         (["--data", "cases.csv"], 0, "cases.csv, 6 people"),
@@ -90,7 +90,7 @@ def test_bins_on_the_line_replace_those_of_the_file(run, config, folder):
     done = run("audit", "--bins.age", "24", "--config", config(WHOLE), "--verbose")
     result = expected(folder, bins={"age": [24]})
 
-    assert f"{result.points} distinct" in done.words
+    assert f"Distinct rows {result.points}, " in done.words
     assert result.points != expected(folder, bins={"age": [22, 25]}).points
 
 
@@ -341,8 +341,8 @@ def test_the_example_of_the_documentation_runs(run, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--model", "model.skops"], "Compared with the same person as someone of another group"),
-        (["--prediction", "guess"], "Questions asked none"),
+        (["--model", "model.skops"], "Compared with the same person in another group"),
+        (["--prediction", "guess"], "Model queries none"),
     ],
 )
 def test_a_source_of_predictions_on_the_line_displaces_the_one_in_the_file(

@@ -142,7 +142,7 @@ def test_compas():
     assert alone["sex"]["Female",].worse_off == 0
     assert alone["race"]["African-American",].worse_off == 5
     assert decisions.only_together.worse_off == 69
-    assert "143 of 1,584 people (9 %; 95 %: 7.6–10.6 %)" in str(decisions)
+    assert "143 of 1,584 people (9 %; with 95 % confidence 7.6–10.6 %)" in str(decisions)
 
 
 def test_without_a_favourable_label_nothing_is_called_better_or_worse():
@@ -187,7 +187,7 @@ def test_scores_and_numbers_are_changes_in_their_unit():
     # nearly everybody's score changes by a little: how far it does is told, not for how many
     page = result.to_markdown().replace("\\", "")
     assert "Scores of 1 would be up to 0.3 higher (0.15 on average) or up to 0.3 lower" in page
-    assert "On average with another sex: f 0.3 higher; m 0.3 lower." in page
+    assert "With another sex, predictions are on average: f 0.3 higher; m 0.3 lower." in page
     assert "get another" not in page
     assert "f, higher with another sex 0.3 higher on average" in result.decisions.plot().to_json()
     assert result.document(5).decisions is None
@@ -280,5 +280,5 @@ def test_without_true_labels_the_limit_is_on_those_who_are_worse_off(settings):
     # one-sided at α where the interval has α / 2 on a side
     assert worse.lower < result.lower_bound < worse.share < result.upper_bound < worse.upper
     text = " ".join(str(result).split())
-    assert "may get another decision than “yes” now but “yes” as someone else" in text
-    assert f"({worse.people} people)" in text
+    assert "of all people (2 of these 200) may get “yes” only with another sex." in text
+    assert f"of these people ({worse.people}). In the population" in text

@@ -39,10 +39,10 @@ def test_a_result_prints_as_its_verdict():
     said = str(result).splitlines()
 
     assert said[0].startswith("OVER THE LIMIT   ")
-    assert said[3].startswith("Predictions would be up to ")
+    assert said[4].startswith("Predictions would be up to ")
     text = " ".join(str(result).split())
-    assert "Your limit: the mean prediction may rise by at most 0.05 when people" in text
-    assert f"Found {result.statistic:.4f}; at least " in text
+    assert "Your limit: the mean prediction may rise by at most 0.05 if everybody" in text
+    assert f"Found: {result.statistic:.4f}. In the population: at least " in text
     # without a limit there is none to tell of
     assert not any("limit:" in line for line in str(audited()).splitlines())
 

@@ -27,16 +27,20 @@ def test_it_counts_people_each_way_and_by_feature():
     assert "134 people 8.5 % (7.1–10.0 %)" in text
     assert "African-American: 5 of 964; Caucasian: 0 of 620" in text
     assert "only both together 69" in text
-    assert "For 55 of the 134 who are worse off the true label is “0” (" in text
-    assert "label is “0” are decided wrongly now, and are not counted here." in text
-    assert "an independent random sample and were not used to train the model" in text
+    wrong = (
+        "The decision is wrong for 55 of the 134 who are worse off: they have the true label “0”"
+    )
+    assert f"{wrong} (" in text
+    assert "the 55 above whose true label is “0”: their decision is wrong already." in text
+    condition = "a random sample, drawn independently of each other, and were not used to train the"
+    assert f"{condition} model" in text
 
 
 @pytest.mark.parametrize("output_format", ["html", "markdown", "notebook"])
 def test_every_surface_has_the_same_block(output_format):
     text = render(sample(**UNDRAWN), output_format).replace("\u00a0", " ")
 
-    for part in ("Over the limit", "143 of 1,584 people", "55 of the 134", "3.65 in 100"):
+    for part in ("Over the limit", "143 of 1,584 people", "55 of the 134", "3.65 %"):
         assert part in text
     assert "random sample" in text
 
@@ -46,7 +50,7 @@ def test_every_surface_has_the_same_block(output_format):
     [
         ("rejected", "Over the limit", "95 % confidence"),
         ("certified", "Within the limit", "This is not a finding that the model is fair"),
-        ("inconclusive", "Not settled", "do not settle whether the model is over"),
+        ("inconclusive", "Not settled", "are not enough to say whether the model is over"),
     ],
 )
 def test_verdicts_say_what_they_do_not_mean(verdict, title, said):
@@ -90,7 +94,7 @@ def test_without_a_favourable_label_nothing_is_better_or_worse():
     text = page.split('id="warnings"')[0].split("</style>")[1]
 
     assert "Whose decision would change" in text
-    assert not re.search("(worse|better) off", text.replace("to see who is worse off", ""))
+    assert not re.search("(worse|better) off", text.replace("To see who is worse off", ""))
 
 
 def test_a_shared_document_has_both_ways_without_their_decisions():
@@ -104,7 +108,7 @@ def test_a_shared_document_has_both_ways_without_their_decisions():
     assert [(row.decision, row.alternative, row.effect) for row in rows] == [
         ("not 0", "0", "worse off"), ("0", "not 0", "better off")
     ]  # fmt: skip
-    assert "worse off get “not 0” , and would get “0” as someone else" in first_page(
+    assert "worse off get “not 0” , and would then get “0”" in first_page(
         sample(decisions=shared, **UNDRAWN)
     )
 
@@ -142,13 +146,13 @@ def test_people_are_listed_with_who_they_would_have_to_be():
     rows = [[cell.text for cell in row] for row in table.rows]
 
     assert titles == [
-        "People", "Who they are", "Decision", "As someone who is", "Effect", "True label 0",
-        "Alternative is in your file",
+        "People", "Who they are", "Decision", "If recorded as", "Now", "True label 0",
+        "Such a person is in your file",
     ]  # fmt: skip
     assert rows[0][0] == "46"
     assert rows[0][1].startswith("race African-American, sex Male, age_cat Greater than 45")
     assert rows[0][2:] == ["1 → 0", "race Caucasian, sex Female", "worse off", "23 of 46", "yes"]
-    assert rows[1][3] == "sex Female alone"
+    assert rows[1][3] == "only sex Female"
     assert rows[2][-1] == "no"
 
 
@@ -159,16 +163,17 @@ def test_bounds_are_told_as_sure_as_they_are():
     )
     (_, none) = decisions.limit_lines(sample(lower_bound=None, upper_bound=None, pvalue=None))
 
-    assert limit.startswith("Your limit: at most 3.65 in 100 people (57 of these 1,584) may be")
-    assert "at most 7.2, each with approximately 95 % confidence" in both
-    assert "; at least 5.0, with 95 % confidence" in one
-    assert none == "Found 6.06 in 100 (96 people)."
+    assert limit.startswith("Your limit: at most 3.65 % of all people (57 of these 1,584) may have")
+    assert "at most 7.2 %, each with approximately 95 % confidence" in both
+    assert ". In the population: at least 5.0 %, with 95 % confidence" in one
+    assert none == "Found: 6.06 % of these people (96)."
 
 
 def test_without_a_limit_it_says_what_was_counted():
     (line,) = decisions.limit_lines(sample(delta=None, verdict=None))
 
-    assert "(96 people): decided correctly now but wrongly as someone else; at least" in line
+    found = "Found: 6.06 % of these people (96) have a correct decision that would become wrong"
+    assert line.startswith(f"{found} with another race or sex. In the population: at least 5.0 %")
 
 
 def test_columns_that_change_together_are_one_row():

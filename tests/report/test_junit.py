@@ -20,12 +20,12 @@ def test_the_suite_has_one_test_that_fails_when_it_should(biased, failed):
     assert (case.find("failure") is not None) == failed
     assert (suite.get("time"), case.get("time")) == ("1.235", "1.235")
     text = case.find("failure" if failed else "system-out").text
-    assert text.startswith("40 of 200 people (20 %; 95 %: 14.6–26.3 %) would get another decision")
+    assert text.startswith("40 of 200 people (20 %; with 95 % confidence 14.6–26.3 %) would")
     assert "δ-fairness rejected at level 5 %" in text
     if failed:
         message = case.find("failure").get("message")
         assert message.startswith(
-            "Over the limit. Your limit: at most 5 in 100 people (10 of these 200)"
+            "Over the limit. Your limit: at most 5 % of all people (10 of these 200)"
         )
 
 

@@ -21,7 +21,7 @@ def test_a_card_gets_a_section_and_keeps_the_rest(biased, tmp_path):
     assert "δ-fairness rejected" in card.text
     # of those with 3 points 20 women and 20 men: by hand
     assert "40 of 200 people" in card.text
-    assert "20 get “1”, and would get “0” as someone else" in card.text
+    assert "20 get “1”, and would then get “0”" in card.text
     assert "f: 20 of 100; m: 20 of 100" in card.text
 
 

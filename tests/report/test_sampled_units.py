@@ -51,18 +51,9 @@ def test_documents_and_screens_of_several_name_the_unit(capsys):
             assert render(document, form).count(words) >= 2
 
 
-def test_the_name_of_a_unit_is_not_obeyed():
-    """A column that is named as Markdown would be a link or a picture."""
-    sly = replace(HOUSEHOLDS, column="![x](http://a)\u202e")
-    audit, comparison, family = of_units(sly)
-    how_sure = render(audit, "markdown").split("## How sure")[1].split("## ")[0]
-    for shown in (how_sure, render(comparison, "markdown"), render(family, "markdown")):
-        assert "![x](" not in shown
-        assert "\u202e" not in shown
-
-
-HINT = "Where rows belong together, name the column that says so (`clusters`)."
-CONDITION = "Intervals and verdicts hold only if these {} are an independent random sample"
+HINT = "If rows belong together, as those of a household, name their column (`clusters`)."
+RANDOM = "these {} are a random sample, drawn independently of each other"
+CONDITION = f"Intervals and verdicts are valid only if {RANDOM}, "
 
 
 @pytest.mark.parametrize(("kind", "units"), [("people", None), ("units of household", HOUSEHOLDS)])
@@ -88,7 +79,7 @@ def test_decisions_on_record_need_no_training_data_left_out():
         compared.condition_sentence(replace(comparison, models=models)),
         families.condition_sentence(replace(family, queried=0)),
     ):
-        assert "an independent random sample of those it is about." in sentence
+        assert f"{RANDOM.format('people')} from all those that the audit is about." in sentence
         assert "train" not in sentence
 
 
@@ -98,8 +89,8 @@ def test_a_family_of_different_units_names_the_condition_of_each():
     mixed = replace(family, members=(replace(first, units=HOUSEHOLDS), *rest))
     sentence = families.condition_sentence(mixed)
 
-    assert "these units of household are an independent random sample" in sentence
-    assert "and these people are an independent random sample" in sentence
+    assert RANDOM.format("units of household") in sentence
+    assert f"and {RANDOM.format('people')}" in sentence
     assert sentence.endswith(HINT)
 
 

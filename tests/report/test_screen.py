@@ -130,7 +130,9 @@ def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide)
     out = " ".join(capsys.readouterr().out.replace("│", " ").split())
 
     assert 0 < result.disagreement < result.statistic
-    assert f"of which disagreement {result.disagreement:.4f}, inside profiles" in out
+    assert (
+        f"from unequal predictions {result.disagreement:.4f}, for people with equal values" in out
+    )
     assert "Features race, age" in out
     assert "Some profiles have several predictions (the features do not tell these" in out
     assert "race a, age 20 the same profile 1 1 → 0" in out
@@ -256,6 +258,7 @@ def test_the_screen_says_what_the_threshold_is_in_people(capsys, wide):
 
     wide(300)
     print_result(sample(delta=0.02), "people", verbose=True)
-    assert "δ = 0.02 is 20 in 1,000 people who are classified correctly" in capsys.readouterr().out
+    may_have = "may have a correct decision that is wrong for a similar person"
+    assert f"δ = 0.02: at most 2 % of all people {may_have}" in capsys.readouterr().out
     print_result(sample(delta=0.0), "people", verbose=True)
-    assert "δ = 0 is nobody who is classified correctly" in capsys.readouterr().out
+    assert f"δ = 0: nobody {may_have}" in capsys.readouterr().out

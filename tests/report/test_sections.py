@@ -70,12 +70,12 @@ def test_without_delta_there_are_bounds_only(lower, upper, said):
 
 def test_errors_are_percentages_and_other_losses_numbers():
     assert finding.meaning(sample()) == (
-        "Thought experiment: errors would go from 33.4 % to 39.5 % at worst, if everybody were "
-        "swapped with the similar person for whom the model does worst (a random similar person: "
-        "34.1 %)."
+        "Errors would go from 33.4 % to 39.5 % at worst, if everybody were "
+        "swapped with the similar person for whom the model does worst (34.1 % with a random "
+        "similar person)."
     )
     assert finding.meaning(with_budget()) == (
-        "Thought experiment: the mean log loss would go from about 0.3340 to about 0.3946 at "
+        "The mean log loss would go from about 0.3340 to about 0.3946 at "
         "worst, if people were swapped, within the budget, with the similar people for whom the "
         "model does worst."
     )
@@ -185,9 +185,7 @@ def test_a_higher_prediction_is_not_called_worse():
         finding.caution(outcome),
         moves.flows_meaning(outcome),
     ]
-    assert said[0].startswith(
-        "Thought experiment: the mean prediction would rise from 0.3340 to 0.3946"
-    )
+    assert said[0].startswith("The mean prediction would rise from 0.3340 to 0.3946")
     assert "who has a higher prediction" in said[2]
     assert not [sentence for sentence in said if "worse" in sentence or "better" in sentence]
     titles = [column.title for column in moves.moves_table(outcome).columns]

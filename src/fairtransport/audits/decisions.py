@@ -61,11 +61,11 @@ class AuditDecisions(Decisions):
     >>> decisions = ft.audit(people, "good", model=hires, sensitive_features="sex",
     ...                      favourable=1, rng=0).decisions
     >>> print(decisions)
-    100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
-    sex were different.
-    50 are worse off: they get “0”, and would get “1” as someone else (f: 50 of 200)
-    50 are better off: they get “1”, and would get “0” as someone else (m: 50 of 200)
-    For 50 of the 50 who are worse off the true label is “1” (50 f).
+    100 of 400 people (25 %; with 95 % confidence 20.8–29.6 %) would get another decision if only
+    their recorded sex were different.
+    50 are worse off: they get “0”, and would then get “1” (f: 50 of 200)
+    50 are better off: they get “1”, and would then get “0” (m: 50 of 200)
+    The decision is wrong for 50 of the 50 who are worse off: they have the true label “1” (50 f).
     >>> decisions.table()
       sex  people  changed  worse_off  better_off
     0   f     200       50         50           0

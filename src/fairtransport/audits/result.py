@@ -125,29 +125,33 @@ class AuditResult(Reportable):
     AuditResult(verdict='rejected', statistic=0.1250, lower_bound=0.0987, upper_bound=0.1555,
     delta=0.05)
     >>> print(result)
-    OVER THE LIMIT   at least 9.8 in 100 decided correctly now but wrongly as someone else; limit 5
+    OVER THE LIMIT   at least 9.8 % of people have a correct decision that would become wrong with
+    another sex; limit 5 %
     hires, 400 people
     <BLANKLINE>
-    100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
-    sex were different.
-      50 get “1”, and would get “0” as someone else.
-      50 get “0”, and would get “1” as someone else.
-      Name the decision that is good for a person (`favourable`) to see who is worse off.
+    100 of 400 people (25 %; with 95 % confidence 20.8–29.6 %) would get another decision if only
+    their recorded sex were different.
+      50 get “1”, and would then get “0”.
+      50 get “0”, and would then get “1”.
+      To see who is worse off, name the decision that is good for a person (`favourable`).
     <BLANKLINE>
-    Your limit: at most 5 in 100 people (20 of these 400) may be decided correctly now but wrongly
-    as someone else.
-      Found 12.5 in 100 (50 people); at least 9.8, at most 15.6, each with 95 % confidence;
-      p < 0.0001.
+    Your limit: at most 5 % of all people (20 of these 400) may have a correct decision that would
+    become wrong with another sex.
+      Found: 12.5 % of these people (50). In the population: at least 9.8 %, at most 15.6 %, each
+      with 95 % confidence.
     <BLANKLINE>
-    Largest groups
-    50  f, grade 3  as m  0 → 1
-    50  m, grade 3  as f  1 → 0
+    Largest groups of people whose decision would change
+    People  Who they are  If recorded as  Decision
+        50  f, grade 3    m               0 → 1
+        50  m, grade 3    f               1 → 0
     <BLANKLINE>
-    Compared with  the same person with another sex; the model was asked about 8 different rows
-    Not covered    why decisions differ; columns that stand in for sex; people unlike these
-    Holds only if  these people are an independent random sample and were not used to train the
-                   model
-    Details        result.to_html(path); seed 0
+    Compared with  the same person with another sex (the model was queried for 8 different rows)
+    Not covered    why decisions differ; other columns that stand in for sex (proxies); other kinds
+                   of people
+    Valid only if  these people are a random sample, drawn independently of each other, and were
+                   not used to train the model
+    Details        result.to_html(path)
+    Random seed    0
     """
 
     settings: AuditSettings

@@ -43,7 +43,7 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
         "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.audit.alpha:g}",
         "Compared with": compared_with(state.target_scope, has_model=settings.box is not None),
     }
-    rows["Holds only if"] = RANDOM_SAMPLE.format(units="people") + NOT_TRAINED_ON
+    rows["Valid only if"] = RANDOM_SAMPLE.format(units="people") + NOT_TRAINED_ON
     rows["Lower bound above δ"] = since_words(monitor.above_since)
     if state.applicability is not None:  # without evidence only the description is left
         rows = {name: rows[name] for name in ("FaiTH statistic", "Compared with")}

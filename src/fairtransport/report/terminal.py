@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.console import line, print_note, readable, terminal
 from fairtransport.report.sections import comparison, family
+from fairtransport.report.sections.alike import columns_text
 from fairtransport.report.sections.counterparts import counterpart_sentences
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
+    answer_word,
     case_text,
     changed_features,
     changed_sentence,
@@ -203,22 +205,23 @@ def _indent(sentence: str) -> RenderableType:
     return Padding(line(sentence), (0, 0, 0, 2))
 
 
-def _cases_table(summary: AuditSummary, decisions: Decisions) -> Table:
+def _cases_table(summary: AuditSummary, decisions: Decisions) -> RenderableType:
     """Return the largest groups of people whose decision would change."""
+    from rich.console import Group
     from rich.table import Table
 
-    table = Table.grid(padding=(0, 2))
-    table.title = line("Largest groups")
-    table.title_justify = "left"
-    table.add_column(justify="right")
-    for _ in range(3):
-        table.add_column(overflow="fold")
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+    word = answer_word(decisions)
+    table.add_column("People", justify="right")
+    for name in ("Who they are", "If recorded as", word.capitalize()):
+        table.add_column(name, overflow="fold")
     for case in decisions.cases[:MAX_SCREEN_CASES]:
         who, other = case_text(case, summary.provenance.sensitive)
         change = f"{_cell_of(case.decision)} → {_cell_of(case.alternative)}"
-        cells = (people(case.people), who, f"as {other}", change)
+        cells = (people(case.people), who, other, change)
         table.add_row(*map(line, cells))
-    return table
+    # a table's own title would be broken at its width
+    return Group(line(f"Largest groups of people whose {word} would change"), table)
 
 
 def _cell_of(decision: Prediction) -> str:
@@ -227,35 +230,42 @@ def _cell_of(decision: Prediction) -> str:
 
 
 def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
-    """Return the scope of the comparison, and what the audit does not cover."""
-    queried = f"; the model was asked about {summary.queried:,} different rows"
+    """Return what people were compared with, and what the audit does not cover."""
+    queried = f" (the model was queried for {summary.queried:,} different rows)"
     questions = queried if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
-    outside = f"columns that stand in for {features}"
+    outside = f"other columns that stand in for {features} (proxies)"
     details = "result.to_html(path)" if in_python else "--verbose, or the report"
     if summary.target_scope == "counterparts":
         alternative = f"the same person as typically recorded with another {features}"
         if summary.applicability is not None:
             alternative = "nobody"
-        outside = f"what {features} causes, columns that depend on it weakly"
+        outside = f"what {features} causes; columns that depend on it weakly"
     elif summary.decisions is not None:
         changed = changed_features(summary.decisions, summary.provenance.sensitive)
         alternative = f"the same person with another {alternatives_text(changed)}"
         if summary.target_scope != "twins":
-            alternative += "; the limit counts swaps with similar people too"
+            alternative += "; for the limit, with similar people too"
     elif summary.rates is not None:
-        alternative = "people in the file who are alike in the other audited columns"
-        if not set(summary.provenance.features) - set(summary.provenance.sensitive):
-            alternative = "everyone else in the file: no other column was audited"
+        others = [one for one in summary.provenance.features if one not in
+                  summary.provenance.sensitive]  # fmt: skip
+        alternative = "everyone else in the file: no other column was audited"
+        if others:
+            alternative = f"people in the file with equal {columns_text(others)}"
+    elif summary.applicability is not None and not summary.queried:
+        alternative = "nobody"
+    elif summary.target_scope == "twins" and summary.queried:
+        alternative = f"the same person with another {features}"
     else:
         alternative = compared_with(summary.target_scope, has_model=bool(summary.queried))
     favourable = favourable_text(summary)
     return {
-        **({} if favourable is None else {"Good decision": favourable}),
+        **({} if favourable is None else {"Favourable": favourable}),
         "Compared with": f"{alternative}{questions}",
-        "Not covered": f"why decisions differ; {outside}; people unlike these",
-        "Holds only if": holds_if(summary),
-        "Details": f"{details}; seed {summary.provenance.seed}",
+        "Not covered": f"why decisions differ; {outside}; other kinds of people",
+        "Valid only if": holds_if(summary),
+        "Details": details,
+        "Random seed": str(summary.provenance.seed),
     }
 
 
@@ -291,7 +301,7 @@ def print_moves(summary: AuditSummary) -> None:
 
     if not summary.moves or summary.rates is not None:  # swaps are no evidence of rates
         return
-    table = Table(title=line("Who would be swapped with whom"), title_justify="left")
+    table = Table(title=line("Who is swapped with whom"), title_justify="left")
     table.add_column("people", justify="right")
     for name in ("who", "would have to be", "label", "prediction"):
         table.add_column(name, overflow="fold")
@@ -343,12 +353,14 @@ def _numbers(summary: AuditSummary) -> Table:
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
     elif summary.disagreement > 0:  # the part that no change of a sensitive feature explains
-        rows["  of which disagreement"] = f"{summary.disagreement:.4f}, inside profiles"
+        rows["  from unequal predictions"] = (
+            f"{summary.disagreement:.4f}, for people with equal values"
+        )
     rows |= {
         "Sensitive": shorten(", ".join(provenance.sensitive), MAX_FEATURES_CHARACTERS),
         "Features": shorten(", ".join(provenance.features), MAX_FEATURES_CHARACTERS) or "none",
-        "Points": f"{summary.points} distinct, {summary.observed_points} of them observed",
-        "Questions asked": f"{summary.queried}" if summary.queried else "none (predictions only)",
+        "Distinct rows": f"{summary.points}, {summary.observed_points} of them in the data",
+        "Model queries": f"{summary.queried}" if summary.queried else "none (predictions only)",
         "Compared with": compared_with(summary.target_scope, has_model=bool(summary.queried)),
         "Similarity": provenance.similarity,
         "Loss": provenance.loss,
@@ -366,9 +378,9 @@ def compared_with(target_scope: str, *, has_model: bool) -> str:
     if not has_model:
         return "people in the file" if target_scope == "observed" else "the people of `targets`"
     if target_scope == "twins":
-        return "the same person as someone of another group"
+        return "the same person in another group"
     who = "observed" if target_scope == "observed" else "reference"
-    return f"{who} people and their twins"
+    return f"{who} people and their copies in other groups"
 
 
 def frame_panel(content: RenderableType, title: str, colour: str) -> Panel:

@@ -58,19 +58,22 @@ REFERENCE = {"race": "Caucasian"}
 
 
 IN_WORDS = {0: "no rearrest", 1: "rearrest"}
-"""Names of the labels in the demo."""
+"""The labels as the demo names them."""
+CHARGES = {"F": "felony", "M": "misdemeanor"}
+"""The charges as the demo names them."""
 
 
 def audit_of_split(seed: int = 0, labels: Mapping[int, str] | None = None) -> AuditResult:
     """Audit the logistic regression of one 70/30 split on the people it was not trained on.
 
-    ``labels`` names the labels; default: 0 and 1.
+    ``labels`` names the labels, and charges then have names too; default: 0 and 1.
     """
     split = split_compas(seed)
     training, people = split.training, split.audit
     if labels is not None:
         training, people = (
-            one.assign(**{LABEL: one[LABEL].map(labels)}) for one in (training, people)
+            one.assign(**{LABEL: one[LABEL].map(labels), "charge": one["charge"].map(CHARGES)})
+            for one in (training, people)
         )
     return audit(
         _in_order(people.drop(columns="high_risk")),

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     )
 
 MAX_LINE_GROUPS = 3
-"""Number of further groups of a feature in the line below its first comparison."""
-MAX_LINE_COLUMNS = 8
-"""Maximum number of columns of similar people named in a line."""
+"""Further groups of a feature in the line below its first comparison."""
+MAX_LINE_COLUMNS, MAX_NAMED_COLUMNS = 4, 8
+"""Columns that people are compared at equal values of: named in a line that says more, and once."""
 
 
 def select_tables(rates: RatesFound) -> list[RatesAmongAlike]:
@@ -69,7 +69,7 @@ def group_lines(summary: AuditSummary, table: RatesAmongAlike) -> list[str]:
     """Return the first comparison of a feature, and a line with some of its other groups."""
     first, *others = table.groups
     lines = [
-        f"{measure_title(summary, table)}, among people alike in {_columns_text(table.alike)}: "
+        f"{measure_title(summary, table)}, among people {equal_text(table.alike)}: "
         f"{_pair_text(summary, table, first)} people compared)."
         if table.alike
         else f"{measure_title(summary, table)}: {_pair_text(summary, table, first)} people)."
@@ -80,8 +80,8 @@ def group_lines(summary: AuditSummary, table: RatesAmongAlike) -> list[str]:
             more = len(others) - MAX_LINE_GROUPS
             texts.append(f"and {more} more group{'s' if more > 1 else ''}")
         reference = _level_text(table.reference)
-        beside = f", each beside {reference} among people like them" if table.alike else ""
-        lines.append(f"Others{beside}: {'; '.join(texts)}.")
+        beside = f", each beside {reference} with equal values" if table.alike else ""
+        lines.append(f"Other groups{beside}: {'; '.join(texts)}.")
     return lines
 
 
@@ -146,9 +146,16 @@ def decision_text(table: RatesAmongAlike) -> str:
     return f"{shorten(visible(table.column))} = {text}"
 
 
-def _columns_text(names: Sequence[str]) -> str:
-    """Return the columns in which similar people agree."""
+def equal_text(names: Sequence[str]) -> str:
+    """Return in which columns people are equal, as in "with equal age and income"."""
+    if len(names) > MAX_LINE_COLUMNS:
+        return f"equal in all {len(names)} other columns"
+    return f"with equal {columns_text(names)}"
+
+
+def columns_text(names: Sequence[str]) -> str:
+    """Return the columns that people are compared at equal values of."""
     texts = [shorten(visible(name), 40) for name in names]
-    if len(texts) > MAX_LINE_COLUMNS:
-        texts[MAX_LINE_COLUMNS - 1 :] = [f"{len(texts) - MAX_LINE_COLUMNS + 1} more columns"]
+    if len(texts) > MAX_NAMED_COLUMNS:
+        texts[MAX_NAMED_COLUMNS - 1 :] = [f"{len(texts) - MAX_NAMED_COLUMNS + 1} more columns"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

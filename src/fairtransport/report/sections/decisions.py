@@ -20,6 +20,7 @@ from fairtransport.report.sections.finding import (
     outlook_sentence,
     verdict_sentence,
     verdict_title,
+    worst_swap,
 )
 from fairtransport.report.sections.rates import rates_finding
 from fairtransport.report.sections.section import Section
@@ -42,7 +43,6 @@ from fairtransport.report.text import (
     people,
     percent,
     prediction_text,
-    pvalue_text,
     shorten,
     value_text,
     visible,
@@ -66,25 +66,28 @@ if TYPE_CHECKING:
 MAX_LABEL_CHARACTERS = 30
 PERCENT_DIGITS = 1
 EFFECTS = ("worse off", "better off", "")
-WHERE_LISTED = ": section “The people”, column “True label {}”"
-WHEN_SWAPPED = "when people are swapped with similar people"
+WHERE_LISTED = " (section “The people”, column “True label {}”)"
 AS_SAID = " (as set for this audit)"
-IN_SEVERAL, IN_BOTH = "some are in several of these", "some are in both"
+ROUNDED = "number rounded"
+OF_RANDOM_ANSWERS = "draws"
+"""The method of an audit of random answers."""
+IN_SEVERAL, IN_BOTH = "some are counted more than once", "some are counted in both"
 MAX_NAMED_GROUPS = 3
-RANDOM_SAMPLE = "these {units} are an independent random sample"
-NOT_TRAINED_ON = " and were not used to train the model"
-NOT_TRAINED_ON_ANY = " and were not used to train any of the models"
-OF_POPULATION = " of those it is about"
-CLUSTERS_HINT = "Where rows belong together, name the column that says so (`clusters`)."
+RANDOM_SAMPLE = "these {units} are a random sample, drawn independently of each other"
+NOT_TRAINED_ON = ", and were not used to train the model"
+NOT_TRAINED_ON_ANY = ", and were not used to train any of the models"
+OF_POPULATION = " from all those that the audit is about"
+CLUSTERS_HINT = "If rows belong together, as those of a household, name their column (`clusters`)."
 OF_DECISIONS = (
-    "A file of decisions can show that the limit is exceeded, not that the decisions stay within "
-    "it; asking the model can show both."
+    "A file of decisions alone can show that the limit is exceeded, never that it is kept: it "
+    "cannot exclude differences among people of whom it has few examples. With the model, an audit "
+    "can show both."
 )
 EXPLAIN_RATES = (
-    "Look first whether a column that was not compared, in the file or outside it, explains the "
+    "Check first whether something that was not compared, in the file or outside it, explains the "
     "difference. Then ask how these decisions are made."
 )
-HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
+HOLDS_OF_THESE_IF = "the model's answers are independent of each other, and only for these people"
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class DirectionRow:
         they, get = ("this person", "gets") if is_one else ("they", "get")
         start = f"{'is' if is_one else 'are'} {self.effect}: {they} " if self.effect else ""
         details = f" ({self.details})" if self.details else ""
-        return f"{start}{get} {self.own}, and would get {self.other} as someone else{details}"
+        return f"{start}{get} {self.own}, and would then get {self.other}{details}"
 
     @property
     def sentence(self) -> str:
@@ -133,8 +136,8 @@ def headline(summary: AuditSummary, *, with_interval: bool = True) -> str | None
     return changed_sentence(decisions, sensitive, about(summary), with_interval=with_interval)
 
 
-def _answer_word(decisions: Decisions) -> str:
-    """Return the word for an answer, as scores are no decisions."""
+def answer_word(decisions: Decisions) -> str:
+    """Return what a person gets from the model: scores are no decisions."""
     return "decision" if decisions.scores is None else "prediction"
 
 
@@ -142,15 +145,17 @@ def changed_sentence(
     decisions: Decisions, sensitive: Sequence[str], near: str = "", *, with_interval: bool = True
 ) -> str:
     """Return how many people would get another decision, or how far scores would change."""
-    count, what = decisions.changed, _answer_word(decisions)
+    count, what = decisions.changed, answer_word(decisions)
     names = alternatives_text(changed_features(decisions, sensitive))
-    only = f"if only their recorded {names} were different."
+    whose = "their" if decisions.scores is None or not count.people else "people's"
+    only = f"if only {whose} recorded {names} were different."
     if count.scope == SCOPES[2]:
         only = f"as the same person as typically recorded with another {names}."
     if decisions.scores is not None and count.people:
         return f"{_score_change_text(decisions.scores)} {only}"
     if not count.people:
-        most = f" ({level(count.level)}: at most {_upper(count.upper)})" if with_interval else ""
+        sure = f" (with {level(count.level)} confidence at most {_upper(count.upper)})"
+        most = sure if with_interval else ""
         return f"None of {decisions.n:,} people{most} would get another {what} {only}"
     share = share_text(count) if with_interval else percent(count.share)
     if is_weighted(count, decisions):
@@ -175,9 +180,10 @@ def is_weighted(count: ShareOfPeople, decisions: Decisions) -> bool:
 def interval_sentence(decisions: Decisions) -> str:
     """Return the interval of the share of people whose decision would change."""
     count = decisions.changed
-    levels = "It covers the levels that occur in the data." if count.scope == SCOPES[1] else None
-    scope = counterparts_caveat(decisions) or levels
-    return " ".join(filter(None, [f"{level(count.level)} interval: {interval_of(count)}.", scope]))
+    seen = "Only values that occur in the data were compared." if count.scope == SCOPES[1] else None
+    scope = counterparts_caveat(decisions) or seen
+    sure = f"With {level(count.level)} confidence, {interval_of(count)} of all people"
+    return " ".join(filter(None, [f"{sure} would get another decision.", scope]))
 
 
 def counterparts_caveat(decisions: Decisions) -> str | None:
@@ -185,14 +191,14 @@ def counterparts_caveat(decisions: Decisions) -> str | None:
     if decisions.changed.scope != SCOPES[2]:
         return None
     return (
-        "The interval is for the counterparts as they were fitted on the hold-out; how far these "
-        "may be off is not in it."
+        "The interval takes the counterparts as they were fitted on the hold-out: it does not "
+        "include the error of this fit."
     )
 
 
 def share_text(count: ShareOfPeople) -> str:
-    """Return a share with its interval, as in "9 %; 95 %: 7.6–10.6 %"."""
-    return f"{percent(count.share)}; {level(count.level)}: {interval_of(count)}"
+    """Return a share with its interval, as in "9 %; with 95 % confidence 7.6–10.6 %"."""
+    return f"{percent(count.share)}; with {level(count.level)} confidence {interval_of(count)}"
 
 
 def interval_of(count: ShareOfPeople) -> str:
@@ -233,8 +239,8 @@ def _unlabelled_rows(decisions: Decisions) -> list[DirectionRow]:
         better = label_text(decisions.favourable[0])
         worse = f"not {better}"
     return [
-        DirectionRow(worse, better, decisions.worse_off, "worse off", "rounded", is_named),
-        DirectionRow(better, worse, decisions.better_off, "better off", "rounded", is_named),
+        DirectionRow(worse, better, decisions.worse_off, "worse off", ROUNDED, is_named),
+        DirectionRow(better, worse, decisions.better_off, "better off", ROUNDED, is_named),
     ]
 
 
@@ -262,7 +268,7 @@ def counted(counts: DecisionCounts, effect: str) -> float:
 
 
 def _by_feature_text(decisions: Decisions, effect: str) -> str:
-    """Return whom a direction is about: groups, or how many change by each feature alone."""
+    """Return whom a direction is about: groups, or for how many each feature is enough."""
     if not effect:
         return ""
     if len(decisions.by_feature) == 1:
@@ -270,13 +276,15 @@ def _by_feature_text(decisions: Decisions, effect: str) -> str:
         texts = [_group_text(row, effect) for row in groups if counted(row, effect)]
         return "; ".join(texts[:MAX_NAMED_GROUPS])
     alone = {one.feature: counted(one.total, effect) for one in decisions.by_feature}
+    names = [(visible(name), people(number)) for name, number in alone.items() if number]
     parts = [
-        f"{people(number)} by {visible(name)} alone" for name, number in alone.items() if number
+        f"changing {name} {'' if at else 'is enough '}for {number}"
+        for at, (name, number) in enumerate(names)
     ]
     together = decisions.only_together
     count = 0.0 if together is None else counted(together, effect)
     if count:
-        parts.append(f"{people(count)} only by {together_text(decisions)} together")
+        parts.append(f"{people(count)} need {together_text(decisions)} changes")
     total = decisions.worse_off if effect == "worse off" else decisions.better_off
     if total is not None and sum(alone.values()) + count > total.people + ROUNDING:
         parts[-1] += f"; {_in_several(parts)}"
@@ -325,9 +333,19 @@ def label_sentence(decisions: Decisions) -> str | None:
     listed = sum(counted(one, "worse off") for one in most.values())
     several = f"; {_in_several(groups)}" if listed > number + ROUNDING else ""
     who = f" ({', '.join(groups)}{several})" if number and groups else ""
+    label, all_worse = label_text(row.label), people(worse.people)
+    if all_worse == "1":
+        has = "does not have" if not number else "has"
+        wrong = ": this decision is wrong" if number else ""
+        return f"The person who is worse off {has} the true label “{label}”{wrong}."
+    if not number:
+        return f"None of the {all_worse} who are worse off has the true label “{label}”."
+    have = "this person has" if people(number) == "1" else "they have"
+    # of more than two decisions others can be wrong too
+    least = "at least " if len(decisions.by_label) > BOTH_WAYS else ""
     return (
-        f"For {people(number)} of the {people(worse.people)} who are worse off the true label is "
-        f"“{label_text(row.label)}”{who}."
+        f"The decision is wrong for {least}{people(number)} of the {all_worse} who are worse off: "
+        f"{have} the true label “{label}”{who}."
     )
 
 
@@ -356,11 +374,11 @@ def score_sentences(decisions: Decisions) -> list[str]:
         texts = [f"{group_name(row)} {_mean_change_text(row)}" for row in groups[:MAX_NAMED_GROUPS]]
         rest = len(groups) - len(texts)
         texts += [f"less in {rest} other groups"] if rest > 0 else []
-        name = f"{visible(one.feature)} alone" if several else f"another {visible(one.feature)}"
+        name = f"{'only ' * several}another {visible(one.feature)}"
         if not one.total.changed:
-            sentences.append(f"With {name} no prediction changes.")
+            sentences.append(f"With {name}, no prediction changes.")
             continue
-        sentences.append(f"On average with {name}: {'; '.join(texts)}.")
+        sentences.append(f"With {name}, predictions are on average: {'; '.join(texts)}.")
     return sentences
 
 
@@ -399,12 +417,14 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
     count, share = decisions.alternatives, decisions.random_share
     if count == 1 or share is None:
         return None
+    names = alternatives_text([one.feature for one in decisions.by_feature])
+    differ = f" that differ only in {names}" if names else ""
+    copies = f"Each person was compared with {count:,} copies of themselves{differ}."
     if decisions.scores is not None:
-        return f"Everyone was compared with {count:,} versions of themselves."
+        return copies
     return (
-        f"Everyone was compared with {count:,} versions of themselves: "
-        f"{percent(decisions.changed.share)} would get another decision as at least one of them, "
-        f"{percent(share)} as one of them picked at random."
+        f"{copies} At least one copy gets another decision for {percent(decisions.changed.share)} "
+        f"of people; a copy picked at random does for {percent(share)}."
     )
 
 
@@ -424,32 +444,34 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     if summary.applicability is not None or summary.rates is not None:
         return []
     lines = [] if summary.delta is None else [limit_sentence(summary)]
-    judged = summary.judged
-    near, number = about(summary), decimal(judged.value)
-    if counts_people(summary):
-        number = f"{_in_100(judged.value)} in 100"
-        if counts_people_once(summary):
-            count = people(round(judged.value * summary.n, 0 if is_shared(summary) else 6))
-            who = "person" if count == "1" else "people"
-            number += f" ({near}{count} {who}{_counted_parts(summary)})"
-    line = f"Found {near}{number}{_of_part(summary)}"
-    if summary.delta is None:  # the limit shows what is counted
-        line += f": {_what_counts(summary)}"
-    parts = [line]
-    bounds = _bound_texts(summary)
-    if bounds:
+    found = [f"Found: {_found_text(summary)}."]
+    if bounds := list(_bound_texts(summary).values()):
         each = "each " if len(bounds) > 1 else ""
         sure = f"{confidence(summary)} confidence{for_units(summary.units)}"
-        parts.append(f"{', '.join(bounds.values())}, {each}with {sure}")
-    if summary.verdict == "rejected" and judged.pvalue is not None:
-        parts.append(pvalue_text(summary, judged.pvalue))
+        whose = "For these people" if summary.is_about_these else "In the population"
+        found.append(f"{whose}: {', '.join(bounds)}, {each}with {sure}.")
     controls = controls_sentence(summary)
-    return [*lines, f"{'; '.join(parts)}.", *([] if controls is None else [controls])]
+    return [*lines, " ".join(found), *([] if controls is None else [controls])]
+
+
+def _found_text(summary: AuditSummary) -> str:
+    """Return what was found; with what it counts, unless a limit has just said that."""
+    value, near, part = summary.judged.value, about(summary), _of_part(summary)
+    if not counts_people(summary):
+        number = f"{near}{decimal(value)}{part}"
+        if summary.delta is not None:
+            return number
+        return f"{mean_text(summary)} would rise by {number} {worst_swap(summary)}"
+    found = f"{near}{_percents(value)} of people (weighted)"
+    if counts_people_once(summary):
+        count = people(round(value * summary.n, 0 if is_shared(summary) else 6))
+        found = f"{near}{_percents(value)} of these people ({near}{count}{_counted_parts(summary)})"
+    return f"{found}{part}" if summary.delta is not None else f"{found} {_have(summary)}{part}"
 
 
 def _of_part(summary: AuditSummary) -> str:
-    """Return that a figure is of the attributable part; empty if it is of the statistic."""
-    return f" from {another_group(summary)}" if summary.is_about_part else ""
+    """Return that a figure is of the attributable part; "" where it is of the statistic."""
+    return f" through swaps with {another_group(summary)}" if summary.is_about_part else ""
 
 
 def _bound_texts(summary: AuditSummary) -> dict[str, str]:
@@ -460,22 +482,23 @@ def _bound_texts(summary: AuditSummary) -> dict[str, str]:
         ("at least", summary.judged.lower_bound, DOWN),
         ("at most", summary.judged.upper_bound, UP),
     ):  # fmt: skip
-        if end is None:
-            continue
+        if end is None or (side == "at least" and end <= 0 and summary.verdict != "rejected"):
+            continue  # what is true of every model is not worth a line
         text = bound(unit * end, rounding, digits)
         if summary.delta is not None and end == summary.delta:
-            text = _limit_number(summary)
+            text = _limit_number(summary).removesuffix(" %")
         elif summary.delta is not None:
             text, _ = distinct_decimals(unit * end, unit * summary.delta, digits, rounding)
         is_more = end == summary.delta and side == "at least" and summary.verdict == "rejected"
-        texts[side] = f"{'more than' if is_more else side} {text}"
+        sign = " %" if counts_people(summary) else ""
+        texts[side] = f"{'more than' if is_more else side} {text}{sign}"
     return texts
 
 
 def _limit_number(summary: AuditSummary) -> str:
-    """Return the limit in people in 100, or in the loss's unit."""
+    """Return the limit as a percentage of people, or in the loss's unit."""
     delta = summary.delta or 0.0
-    return _in_100(delta) if counts_people(summary) else f"{delta:g}"
+    return _percents(delta) if counts_people(summary) else f"{delta:g}"
 
 
 def _counted_parts(summary: AuditSummary) -> str:
@@ -521,7 +544,7 @@ def limit_sentence(summary: AuditSummary) -> str:
     if not counts_people(summary):
         return (
             f"Your limit: {mean_text(summary)} may rise by at most {_limit_number(summary)} "
-            f"{WHEN_SWAPPED}."
+            f"{worst_swap(summary)}."
         )
     has_count = counts_people_once(summary) and not is_shared(summary)
     of = (
@@ -529,21 +552,24 @@ def limit_sentence(summary: AuditSummary) -> str:
         if has_count
         else ""
     )
-    whom = "may be decided correctly now but wrongly as someone else"
-    if (label := counted_label(summary)) is not None:
-        text = label_text(label)
-        whom = f"may get another decision than “{text}” now but “{text}” as someone else"
-    return f"Your limit: at most {_limit_number(summary)} in 100 people{of} {whom}."
+    return f"Your limit: at most {_limit_number(summary)} of all people{of} may {_have(summary)}."
 
 
-def _what_counts(summary: AuditSummary) -> str:
-    """Return what the statistic counts or measures."""
+def _have(summary: AuditSummary) -> str:
+    """Return what the people whom the limit counts have or get."""
     if (label := counted_label(summary)) is not None:
-        text = label_text(label)
-        return f"they get another decision than “{text}” now but “{text}” as someone else"
-    if counts_people(summary):
-        return "decided correctly now but wrongly as someone else"
-    return f"the rise of {mean_text(summary)} {WHEN_SWAPPED}"
+        return f"get “{label_text(label)}” only {_as_other(summary)}"
+    return f"have a correct decision that would become wrong {_as_other(summary, 'for')}"
+
+
+def _as_other(summary: AuditSummary, as_word: str = "as") -> str:
+    """Return as whom people are judged in place of themselves, as in "with another race or sex"."""
+    names = alternatives_text(changed_features(summary.decisions, summary.provenance.sensitive))
+    if summary.target_scope == "counterparts":
+        return f"{as_word} the same person as typically recorded with another {names}"
+    if summary.target_scope == "twins":
+        return f"with another {names}"
+    return f"{as_word} a similar person"
 
 
 def mean_text(summary: AuditSummary) -> str:
@@ -566,19 +592,17 @@ def verdict_finding(summary: AuditSummary) -> str | None:
     texts = [
         text for side, text in _bound_texts(summary).items()
         if side in sides.get(summary.verdict or "", (side,))
-        and not (side == "at least" and not least)
     ]  # fmt: skip
     limit = f"limit {_limit_number(summary)}"
     if not texts:
         if summary.is_about_part and has_known_bounds(summary):
-            return f"no bound on what needs {another_group(summary)}; {limit}"
+            return f"no bound on swaps with {another_group(summary)}; {limit}"
         return None
-    counted = _of_part(summary)
-    if (label := counted_label(summary)) is not None:
-        counted = f" in 100 get “{label_text(label)}” only as someone else{counted}"
-    elif counts_people(summary):
-        counted = f" in 100 decided correctly now but wrongly as someone else{counted}"
-    return f"{', '.join(texts)}{counted}; {limit}"
+    found, part = " and ".join(texts), _of_part(summary)
+    if counts_people(summary):
+        return f"{found} of people {_have(summary)}{part}; {limit}"
+    swaps = part or " through swaps with similar people"
+    return f"{mean_text(summary)} would rise by {found}{swaps}; {limit}"
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:
@@ -600,9 +624,9 @@ def counts_people_once(summary: AuditSummary | ComparisonSummary) -> bool:
 
 
 def counts_people(summary: AuditSummary) -> bool:
-    """Return whether the statistic is a share of people."""
+    """Say whether the statistic is a share of people: of random answers it is a mean loss."""
     is_count = summary.provenance.loss == ERROR or counted_label(summary) is not None
-    return is_count and summary.budget == 0
+    return is_count and summary.budget == 0 and summary.method != OF_RANDOM_ANSWERS
 
 
 def counted_label(summary: AuditSummary) -> Value:
@@ -612,9 +636,9 @@ def counted_label(summary: AuditSummary) -> Value:
     return provenance.pos_label if is_outcome else None
 
 
-def _in_100(share: float) -> str:
-    """Return a share as a number of people in 100, with the digits that it needs."""
-    return f"{100 * share:.3g}" if abs(share) >= ROUNDING else "0"
+def _percents(share: float) -> str:
+    """Return a share as a percentage with the digits that it needs."""
+    return f"{100 * share:.3g} %" if abs(share) >= ROUNDING else "0 %"
 
 
 def case_text(case: DecisionCase, sensitive: Sequence[str]) -> tuple[str, str]:
@@ -662,17 +686,16 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
             total = sum(row.people for row in rest)
             texts.append(f"{people(number)} of {people(total)} in {len(rest)} other groups")
         number = counted(one.total, effect)
-        alone = f"{name} alone" if len(decisions.by_feature) > 1 else name
-        rows.append((Cell(alone), people_cell(number), Cell("; ".join(texts))))
+        rows.append((Cell(name), people_cell(number), Cell("; ".join(texts))))
     if not rows:
         return None
     together = decisions.only_together
     if together is not None:
         number = counted(together, effect)
-        rows.append(
-            (Cell(f"only {together_text(decisions)} together"), people_cell(number), Cell(""))
-        )
-    titles = ["Changed", effect.capitalize() or "People", "By group"]
+        several = f"only {together_text(decisions)} together"
+        rows.append((Cell(several), people_cell(number), Cell("–")))
+    change = "Which change is enough" if len(decisions.by_feature) > 1 else "Change of"
+    titles = [change, effect.capitalize() or "People", "By group"]
     return Table("by-feature", group_heading(decisions), columns_of(titles, titles[1:2]),
                  tuple(rows))  # fmt: skip
 
@@ -692,13 +715,16 @@ def limit_note(summary: AuditSummary) -> str | None:
     wrong, (_, (better, _)) = _wrongly_worse_off(decisions), _correct_now(decisions)
     if not wrong and not better:
         return None
-    note = "This is not the number of people harmed: it counts people who are decided correctly now"
+    note = (
+        "This is not the number of people harmed: it counts correct decisions that would become "
+        "wrong, for better or for worse."
+    )
     if not wrong:
-        return f"{note}, better off or worse off."
+        return note
     label = label_text(decisions.favourable[-1])
     return (
-        f"{note}. The {people(wrong)} above whose true label is “{label}” are decided wrongly now, "
-        "and are not counted here."
+        f"{note} It does not count the {people(wrong)} above whose true label is “{label}”: their "
+        "decision is wrong already."
     )
 
 
@@ -719,7 +745,7 @@ def verdict_note(summary: AuditSummary) -> str | None:
             f"Nothing shows that the {whose} over the limit, and this audit cannot show that "
             f"{they} within it."
         )
-    return f"These data do not settle whether the {whose} over or within the limit."
+    return f"These data are not enough to say whether the {whose} over or within the limit."
 
 
 def _is_never_settled(summary: AuditSummary) -> bool:
@@ -740,13 +766,14 @@ def _still_changes(summary: AuditSummary) -> str:
     if decisions.scores is not None:
         return ": predictions would still change"
     number = people(decisions.changed.people)
-    return f": the decision of {about(summary)}{number} people would still change"
+    who = "person" if number == "1" else "people"
+    return f": the decision of {about(summary)}{number} {who} would still change"
 
 
 def next_steps(summary: AuditSummary) -> list[str]:
     """Return what to do next, most useful first."""
     sensitive = " and ".join(map(visible, summary.provenance.sensitive))
-    proxies = f"audit the other columns, which may stand in for {sensitive}"
+    proxies = f"audit the other columns, which may stand in for {sensitive} (proxies)"
     decisions = summary.decisions
     if summary.applicability is not None:
         return [] if summary.advice is None else [summary.advice]
@@ -768,18 +795,18 @@ def next_steps(summary: AuditSummary) -> list[str]:
     if wrong := _wrongly_worse_off(decisions):
         best = label_text(decisions.favourable[-1])
         steps.append(
-            f"Look first at the {people(wrong)} who are worse off and whose true label is “{best}”"
-            f"{WHERE_LISTED.format(best) if decisions.cases else ''}."
+            f"Look first at the {people(wrong)} who are worse off although their true label is "
+            f"“{best}”{WHERE_LISTED.format(best) if decisions.cases else ''}."
         )
     if summary.verdict == "certified":
         steps.append(f"Decide whether these changes are acceptable, and {proxies}.")
     elif summary.target_scope == "counterparts":
-        steps.append("Ask which of the columns that moved should enter the decision.")
+        steps.append("Ask which of the columns that changed should enter the decision.")
     else:
         them = "it" if len(summary.provenance.sensitive) == 1 else "them"
         steps.append(
-            f"Ask whether {sensitive} should enter the decision at all. Leaving {them} out ends "
-            f"these changes, but then {proxies}."
+            f"Ask whether {sensitive} should enter the decision at all. A model without {them} "
+            f"makes no such changes, but then {proxies}."
         )
     return steps
 
@@ -799,7 +826,7 @@ def _sample_condition(units: SampledUnits | None, population: str) -> str:
     if units.has_clusters:
         return RANDOM_SAMPLE.format(units=units.name) + population + units.given
     drawn = f"these people were drawn independently, with chances inverse to {units.column}"
-    trained = "" if population == OF_POPULATION else f",{population}"
+    trained = "" if population == OF_POPULATION else population
     return f"{drawn}{trained}{units.given}"
 
 
@@ -808,7 +835,7 @@ def several_hold_if(units: Sequence[SampledUnits | None], *, on_record: bool) ->
     population = OF_POPULATION if on_record else NOT_TRAINED_ON_ANY
     conditions = dict.fromkeys(_sample_condition(one, population) for one in units)
     hint = "" if all(units) else f" {CLUSTERS_HINT}"
-    return f"Intervals and verdicts hold only if {', and '.join(conditions)}.{hint}"
+    return f"Intervals and verdicts are valid only if {', and '.join(conditions)}.{hint}"
 
 
 def favourable_text(summary: AuditSummary) -> str | None:
@@ -826,24 +853,25 @@ def favourable_hint(decisions: Decisions) -> str | None:
     """Return how to see who is worse off; None if that is known or decisions are scores."""
     if decisions.favourable or decisions.scores is not None or not decisions.changed.people:
         return None
-    return "Name the decision that is good for a person (`favourable`) to see who is worse off."
+    return "To see who is worse off, name the decision that is good for a person (`favourable`)."
 
 
 def not_said(summary: AuditSummary) -> list[str]:
     """Return what the first screen does not show; the last item is its assumption."""
     features = alternatives_text(summary.provenance.sensitive)
-    valid = f"Intervals and verdict hold only if {holds_if(summary)}.{_sample_example(summary)}"
+    condition = f"Intervals and verdict are valid only if {holds_if(summary)}."
+    valid = f"{condition}{_sample_example(summary)}"
     if summary.applicability is not None:
         whose = "model is" if summary.queried != 0 else "decisions are"
         return [
             f"That the {whose} fair, or within a limit.",
-            f"That {features} plays no part: other columns can stand in for it.",
+            f"That {features} plays no part: other columns can stand in for it (proxies).",
             valid,
         ]
-    proxies = f"Anything about proxies: other columns that stand in for {features}."
+    proxies = f"Whether other columns stand in for {features} (proxies)."
     if summary.target_scope == "counterparts":
         proxies = f"What {features} causes: counterparts are statistical, and nothing is certified."
-    return ["Why decisions differ, or that equal decisions would be fair.", proxies, valid]
+    return ["Why decisions differ.", "That equal decisions would be fair.", proxies, valid]
 
 
 def _sample_example(summary: AuditSummary) -> str:
@@ -851,8 +879,8 @@ def _sample_example(summary: AuditSummary) -> str:
     if summary.is_about_these or summary.units is not None:
         return ""
     return (
-        " For example: drawn by lot from all cases of a year. If not, the counts describe these "
-        "people and say nothing about others."
+        " An example is a lottery among everyone decided on in a year. Without such a sample, the "
+        "counts still describe the people in the file, and nobody else."
     )
 
 
@@ -868,25 +896,25 @@ MIN_CASE_ROWS = 20
 
 
 def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
-    """Return the people whose decision would change, in groups of similar people."""
+    """Return the people whose decision would change, a row for people with equal values."""
     decisions, sensitive = summary.decisions, summary.provenance.sensitive
     cases = () if decisions is None else decisions.cases[:most]
     best = None if decisions is None or not decisions.favourable else decisions.favourable[-1]
     has_labels = best is not None and any(case.labels for case in cases)
     has_effect = decisions is not None and decisions.worse_off is not None
-    word = "decision" if decisions is None else _answer_word(decisions)
-    titles = ["People", "Who they are", word.capitalize(), "As someone who is"]
-    titles += ["Effect"] * has_effect
+    word = "decision" if decisions is None else answer_word(decisions)
+    titles = ["People", "Who they are", word.capitalize(), "If recorded as"]
+    titles += ["Now"] * has_effect
     label_title = f"True label {label_text(best)}"
-    titles += [label_title] * has_labels + ["Alternative is in your file"]
+    titles += [label_title] * has_labels + ["Such a person is in your file"]
 
     def row(case: DecisionCase) -> tuple[Cell, ...]:
         """Return one group's cells."""
         names = [*sensitive, *(name for name in case.profile if name not in sensitive)]
         pairs = [(visible(name), value_text(case.profile[name])) for name in names
                  if name in case.profile]  # fmt: skip
-        alone = " alone" if len(case.changes) == 1 and len(sensitive) > 1 else ""
-        changes = [(visible(name), value_text(value) + alone) for name, value in
+        only = "only " if len(case.changes) == 1 and len(sensitive) > 1 else ""
+        changes = [(only + visible(name), value_text(value)) for name, value in
                    case.changes.items()]  # fmt: skip
         correct = case.labels.get(str(best), 0)
         decision = ARROW.join(
@@ -909,12 +937,12 @@ def cases_sentence(decisions: Decisions, most: int) -> str:
     """Return how many people with changed decisions a table of ``most`` rows lists."""
     cases = decisions.cases[:most]
     count = sum(case.people for case in cases)
-    total, whose = decisions.changed.people, f"whose {_answer_word(decisions)} would change"
+    total, whose = decisions.changed.people, f"whose {answer_word(decisions)} would change"
     if count == total:
-        return f"The {people(count)} people {whose}, in groups of people who are alike."
+        return f"The {people(count)} people {whose}. People with equal values share a row."
     return (
-        f"{people(count)} of the {people(total)} people {whose}, in {len(cases):,} groups of "
-        "people who are alike."
+        f"{people(count)} of the {people(total)} people {whose}. People with equal values share "
+        "a row."
     )
 
 
@@ -934,9 +962,9 @@ def _people_contents(summary: AuditSummary, output: Output) -> dict[str, object]
             else "Those who are worse off come first, then the largest groups."
         ),
         "meaning": (
-            "Each row names the alternative with fewest changes. The last column says whether "
-            "somebody like that alternative is in the data; where it says no, only the model's "
-            "answer is known."
+            "If several changes give another decision, a row shows the smallest. The last column "
+            "says whether your file has a person with the changed values; if not, only the "
+            "model's answer for such a person is known."
         ),
     }
 

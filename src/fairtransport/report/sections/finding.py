@@ -14,7 +14,6 @@ from fairtransport.report.text import (
     DOWN,
     ERROR,
     OUTCOME,
-    ROUNDING,
     UP,
     about,
     bound,
@@ -45,11 +44,7 @@ MIN_COMPARABLE_SHARE = 0.9
 """Maximum share of comparable people that the first screen mentions."""
 
 
-PEOPLE_UNITS = (1_000, 10_000, 100_000, 1_000_000)
-"""Shares of people are given per 1,000, or per more if that makes them whole."""
-
-
-ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
+ONLY_IF = "The audit is valid only if these people were not used to train the model: "
 CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
 CAUTION_OF_OUTCOMES = (
     f"{ONLY_IF}its predictions for its own training data differ from those for people it has not "
@@ -58,7 +53,7 @@ CAUTION_OF_OUTCOMES = (
 
 
 CAUTION_OF_RECORDS = (
-    "The audit is valid only if these people are an independent random sample of those it is "
+    "The audit is valid only if these people are an independent random sample of the people it is "
     "about. If a model made the decisions, it must not have been trained on these people."
 )
 
@@ -82,7 +77,7 @@ def verdict_sentence(summary: AuditSummary) -> str:
     words = evidence_words(summary)
     formal = formal_verdict(summary)
     if summary.delta is None:
-        nothing = f"{formal}: without a threshold δ there is nothing to test."
+        nothing = f"{formal}: without a limit δ there is nothing to test."
         if not has_known_bounds(summary):
             return nothing
         sure = words["sure"].capitalize()
@@ -142,40 +137,37 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
         return None
     if not outlook.possible:
         return (
-            "What was found is not over the limit, and no number of people would show that the "
-            "model is within it: people are compared with others in these data, and there is no "
-            "upper bound for others."
+            "What was found is not over the limit. More people would not show that the model is "
+            "within it: an audit that compares people with each other has no upper bound."
         )
     if outlook.cases is None:
         return (
-            "What was found is so near to the limit that more than ten million people would be "
-            "needed to settle it."
+            "What was found is so near to the limit that it would take more than ten million "
+            "people to settle it."
         )
     side = "over" if outlook.goal == "reject" else "within"
     units = summary.units
     name, count = ("people", summary.n) if units is None else (units.name, units.count)
     return (
-        f"About {outlook.cases:,} {name} in all, {outlook.cases - count:,} more, would "
-        f"probably show that the model is {side} the limit: an estimate, with a chance of "
-        f"{percent(outlook.power)}, if they are like these."
+        f"About {outlook.cases:,} {name} ({outlook.cases - count:,} more than here) would show "
+        f"with a chance of {percent(outlook.power)} that the model is {side} the limit. This is "
+        "an estimate from these data."
     )
 
 
 def delta_sentence(summary: AuditSummary) -> str | None:
-    """Return the threshold in people, or in the loss; None without one."""
+    """Return what δ is in people, or in the loss; None without one."""
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
     return delta_in_words(summary.delta, summary.provenance.loss, mean_loss_text(summary))
 
 
 def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
-    """Return the meaning of a threshold, in people or as a rise of the mean loss."""
+    """Return what δ is in people, or as a rise of what the mean loss is called."""
     if loss != ERROR:
         return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
-    whole = (of for of in PEOPLE_UNITS if abs(of * delta - round(of * delta)) < ROUNDING)
-    of = next((of for of in whole if round(of * delta)), PEOPLE_UNITS[-1])
-    few = f"{of * delta:,.6g} in {of:,} people who are" if delta else "nobody who is"
-    return f"δ = {delta:g} is {few} classified correctly, but would not be as a similar person."
+    few = f"at most {100 * delta:.6g} % of all people" if delta else "nobody"
+    return f"δ = {delta:g}: {few} may have a correct decision that is wrong for a similar person."
 
 
 def verdict_line(summary: AuditSummary) -> str:
@@ -217,8 +209,8 @@ def _held_back(summary: AuditSummary) -> str | None:
     test = "" if controls.pvalue is None else f" ({pvalue(controls.pvalue)})"
     return (
         f"the lower bound, {bound(summary.judged.lower_bound, DOWN)}, exceeds δ = "
-        f"{decimal(summary.delta or 0.0)}, but no more than irrelevant edits: that the mean shift "
-        f"of sensitive edits exceeds that of control edits is not shown{test}"
+        f"{decimal(summary.delta or 0.0)}, but it is not shown that sensitive edits have a larger "
+        f"mean effect than control edits{test}"
     )
 
 
@@ -354,11 +346,11 @@ def worst_case(summary: AuditSummary) -> str:
     before, after = _risks(summary)
     what, near = mean_loss_text(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
-        what = f"among the {summary.n:,} people asked about, {what}"
+        what = f"among the {summary.n:,} people queried, {what}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
         return (
-            f"Thought experiment: {what} would {go} from {near}{before} to {near}{after} {most}, "
+            f"{what[:1].upper()}{what[1:]} would {go} from {near}{before} to {near}{after} {most}, "
             f"{worst_swap(summary)}{_random_swap(summary)}."
         )
     what = f"{what[:1].upper()}{what[1:]}"
@@ -385,9 +377,11 @@ def _risks(summary: AuditSummary) -> tuple[str, str]:
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
     """Return the swaps of the worst case."""
     if summary.budget == 0:
-        whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
+        largest = is_outcome(summary)
+        whom = "who gets the largest prediction" if largest else "for whom the model does worst"
         return f"if everybody were swapped with the similar person {whom}"
-    whom = "who get the largest" if is_outcome(summary) else "for whom the model does worst"
+    largest = is_outcome(summary)
+    whom = "who get the largest predictions" if largest else "for whom the model does worst"
     return f"if people were swapped, within the budget, with the similar people {whom}"
 
 
@@ -397,7 +391,7 @@ def _random_swap(summary: AuditSummary) -> str:
     if risk is None:
         return ""
     risk_text = percent(risk) if summary.provenance.loss == ERROR else decimal(risk)
-    return f" (a random similar person: {about(summary)}{risk_text})"
+    return f" ({about(summary)}{risk_text} with a random similar person)"
 
 
 def parts_sentence(summary: AuditSummary) -> str | None:
@@ -425,9 +419,9 @@ def part_verdict_sentence(summary: AuditSummary) -> str | None:
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
     if summary.rates is not None:
-        return "All of R needs sensitive features to change: the verdict on it is what counts."
+        return "The verdict is about all of R, since all of it needs sensitive features to change."
     return (
-        "What counts here is the part that needs sensitive features to change: "
+        "The verdict is about the part that needs sensitive features to change: "
         f"{VERDICTS[verdict].part_phrase} {rates.at_level(summary)}."
     )
 
@@ -446,8 +440,8 @@ def comparable_sentence(summary: AuditSummary) -> str | None:
     only = "Only " if summary.comparable_share < HALF else ""
     start = f"{only}{about(summary)}{share}"
     return (
-        f"{start[:1].upper()}{start[1:]} of the people have somebody of another {groups} who is "
-        "alike; the others are compared with people of their own group, or with nobody."
+        f"{start[:1].upper()}{start[1:]} of the people could be compared with somebody of another "
+        f"{groups}; the others were compared with people of their own group, or with nobody."
     )
 
 
@@ -460,7 +454,7 @@ def disagreement_sentence(summary: AuditSummary) -> str | None:
         share = f" ({percent(summary.disagreement / summary.statistic, 0)})"
     return (
         f"{decimal(summary.disagreement)} of the statistic{share} comes from different predictions "
-        "for one and the same profile, without any change of a sensitive feature."
+        "for people with equal values in all columns, and from no sensitive feature."
     )
 
 
@@ -491,7 +485,7 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     """Return the statistic, its bounds and its test, or those of the rates, by name."""
     if summary.rates is not None:
         return rates.rate_figures(summary, summary.rates)
-    threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
+    threshold = ("Limit δ", "none given" if summary.delta is None else decimal(summary.delta))
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     judged = summary.judged

@@ -128,7 +128,7 @@ def build_scale(summary: AuditSummary) -> Scale | None:
     anchors = ["start", *["middle"] * (count - 1), "end"]
     value_text = "" if value is None else f"found {value:.3g}"
     limit_text = "" if limit is None else f"your limit {limit:.4g}"
-    axis = "people in 100" if counts_people(summary) else f"rise of {mean_text(summary)}"
+    axis = "% of people" if counts_people(summary) else f"rise of {mean_text(summary)}"
     description = "; ".join(filter(None, (limit_text, value_text)))
     return Scale(
         ticks=tuple(
@@ -188,7 +188,7 @@ def verdict_notes(summary: AuditSummary) -> list[str]:
         sentences.append(f"Whose decision would change is not counted. {summary.decisions_missing}")
     favourable = favourable_text(summary)
     if summary.applicability is None and favourable is not None:
-        sentences.append(f"Good for the person: {favourable}.")
+        sentences.append(f"Favourable (good for the person): {favourable}.")
     much = finding.has_much_disagreement(summary)
     sentences += [
         *counterpart_sentences(summary),

@@ -36,36 +36,33 @@ if TYPE_CHECKING:
 
 
 MEANING = (
-    "People who are alike in all columns but the sensitive ones (and in the true label, if the "
-    "loss uses it) are put side by side, and the mean losses of their groups are compared. R is "
-    "how much the mean loss would rise if everybody were treated like the worst-treated group "
-    "among people alike."
+    "People with equal values in all columns but the sensitive ones (and with the same true label, "
+    "if the loss uses it) are compared, group by group. R is how much the mean loss would rise if "
+    "everybody were treated like the worst-treated group among them."
 )
 BY_GROUP = (
-    "Each group is compared with the largest one, among people alike. Only people count who have "
-    "somebody alike in the other group. The rate of the largest group is weighted as if it had the "
-    "group's columns. These rates describe the people of the file and have no interval."
+    "Each group is compared with the largest group, the reference. Only people who have somebody "
+    "with equal values in the other group are counted. The rate of the reference is weighted to "
+    "the same mix of people. The rates are those of this file, and have no interval."
 )
 DECLARED = (
-    "Answers were declared to be a function of the audited columns. R is then the FaiTH statistic, "
-    "and the bound is that of the statistic."
+    "The decisions were declared to depend on the audited columns only. R is then the FaiTH "
+    "statistic, and so is its bound."
 )
 NOTHING_SHOWN = "We could not show a difference"
 NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that was not compared may explain it."
-SPREAD = (
-    "That is less than the {gap} above because it counts everybody: for the group with the highest "
-    "rate nothing would change."
+OF_THIS_FILE = (
+    "The {rates} by group are those of this file; how far they hold for other people is not known."
 )
-AMONG = "among people alike"
-MAY_DIFFER = (
-    "The group with the highest rate may differ between kinds of people. The rates by group "
-    "describe this file and have no interval."
+SPREAD = (
+    "This is less than the {gap} above: it is an average over everybody, and nothing changes for "
+    "the group with the highest {rate}."
 )
 CANCELS = (
-    "That is more than the {gap} above: which group has the highest rate may differ between kinds "
-    "of people, so that differences cancel in the rates by group, which are those of this file."
+    "This is more than the {gap} above: the group with the highest {rate} may depend on {columns}, "
+    "and differences then cancel in the {rates} by group."
 )
 
 
@@ -95,8 +92,8 @@ def _beyond_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
         _trim(decimal(scale * number, digits))
         for number in (summary.delta or 0.0, rates.largest_possible)
     )
-    beyond = f"Nothing could exceed your limit of {limit} with these people"
-    return [f"{beyond}: at most {near}{most} {unit.possible}."]
+    beyond = f"No verdict is possible at a limit of {limit}, because nothing could exceed it"
+    return [f"{beyond}: {unit.possible.of(f'at most {near}{most}')}."]
 
 
 @dataclass(frozen=True)
@@ -133,16 +130,19 @@ def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
     unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
     finding = "no difference shown"
     if rates.lower_bound > 0:
-        finding = f"{_least_text(summary, figures)} {unit.more} if treated like {unit.worst}"
+        worst = "the group with the largest" if unit.is_mean else "the worst-treated group"
+        found = unit.more.of(_least_text(summary, figures, unit))
+        finding = f"{found} if all were treated like {worst}"
     elif _is_shown(summary, rates):
-        finding = "a difference of a size that is not shown"
+        finding = "a difference, but its size is not known"
     return f"{finding}; limit {figures.limit}"
 
 
-def _least_text(summary: AuditSummary, figures: RateFigures) -> str:
+def _least_text(summary: AuditSummary, figures: RateFigures, unit: RateUnit) -> str:
     """Return the bound; one that was rounded to the limit is more than that."""
-    is_more = figures.least == figures.limit and summary.verdict == "rejected"
-    return f"{'more than' if is_more else 'at least'} {figures.least}"
+    if figures.least == figures.limit and summary.verdict == "rejected":
+        return f"{'more than' if unit.is_mean else 'over'} {figures.least}"
+    return f"at least {figures.least}"
 
 
 def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
@@ -153,49 +153,66 @@ def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
 def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
     """Return the limit, the estimate of R and its lower bound; or that nothing is shown."""
     unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
-    sure = f"{level(1 - summary.alpha)} confidence{for_units(summary.units)}"
+    sure = f"with {level(1 - summary.alpha)} confidence{for_units(summary.units)}"
+    condition = f"if everyone were treated like {unit.worst}{_among(rates)}"
     lines = []
     if summary.delta is not None:
-        lines.append(f"Your limit: at most {figures.limit} {unit.allowed}, {unit.condition}.")
+        lines.append(f"Your limit: {condition}, {unit.allowed.of(f'at most {figures.limit}')}.")
     if rates.lower_bound <= 0:
         if _is_shown(summary, rates):
-            return [*lines, f"{NO_SIZE} ({pvalue_text(summary, rates.pvalue)})."]
+            return [*lines, f"{NO_SIZE} ({sure})."]
         return [*lines, f"{NOTHING_SHOWN} ({sure}). {NO_ACQUITTAL}"]
-    evidence = ""
-    if summary.verdict == "rejected" and rates.pvalue_at_delta is not None:
-        evidence = f"; {pvalue_text(summary, rates.pvalue_at_delta)}"
-    least = _least_text(summary, figures)
-    number = f"{least} {unit.more}"
+    more, supposed = (unit.found, "") if lines else (unit.more, f"{condition}, ")
+    least = _least_text(summary, figures, unit)
+    number = more.of(least)
     if rates.value is not None:
-        number = f"an estimated {figures.text(rates.value)} {unit.more}, {least}"
-    same = "" if lines else f", {unit.condition}"
-    finding = f"Found {number} ({sure}{evidence}){same}."
-    promise = " Answers were declared to be a function of these columns." * rates.deterministic
+        number = f"{more.of(f'an estimated {figures.text(rates.value)}')}; {least}"
+    promise = "The decisions were declared to depend on these columns only." * rates.deterministic
+    found = f"Found: {supposed}{number}, {sure}."
     return [
         *lines,
-        f"{finding} {_which_group(summary, rates)}{promise}",
+        " ".join(filter(None, [found, _which_group(summary, rates), promise])),
         *_feature_lines(rates, figures.scale, figures.digits),
         NO_REASON,
     ]
 
 
+def _among(rates: RatesFound) -> str:
+    """Return among whom people are compared, as in " among people with equal income"."""
+    columns = _equal_columns(rates)
+    return f" among people {alike.equal_text(columns)}" if columns else ""
+
+
+def _equal_columns(rates: RatesFound) -> list[str]:
+    """Return the columns that people compared by all sensitive features together agree in."""
+    columns = rates.by_group[-1].alike if rates.by_group else ()  # if shared, by one of them
+    return [name for name in columns if name not in rates.groups]
+
+
 def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return the relation of R to the rates by group of the first screen."""
-    tables = alike.select_tables(rates)
+    """Return how R goes together with the rates by group of the first screen."""
+    rate = "mean" if _unit(summary, rates).is_mean else "rate"
+    words, tables = {"rate": rate, "rates": f"{rate}s"}, alike.select_tables(rates)
     same = [one for one in tables if alike.measure_key(one) == alike.measure_key(tables[-1])]
     gaps = [
         abs(one.difference) for table in same for one in table.groups[: alike.MAX_LINE_GROUPS + 1]
     ]
+    of_this_file = OF_THIS_FILE.format(**words)
     if not gaps:
-        return MAY_DIFFER
-    gap = "gap" if len(gaps) == 1 else "largest gap"
+        return ""
+    gap = "difference" if len(gaps) == 1 else "largest difference"
     if len(same) < len(tables):
         title = alike.measure_title(summary, same[0])
         gap += f" in {title[:1].lower()}{title[1:]}"
-    if rates.lower_bound > max(gaps):
-        return CANCELS.format(gap=gap)
-    is_less = rates.value is not None and rates.value < max(gaps)
-    return f"{SPREAD.format(gap=gap)} {MAY_DIFFER}" if is_less else MAY_DIFFER
+    equal = _equal_columns(rates)
+    is_long = len(equal) > alike.MAX_LINE_COLUMNS
+    columns = "the other columns" if is_long else " or ".join(shorten(visible(x)) for x in equal)
+    if columns and rates.lower_bound > max(gaps):
+        return f"{CANCELS.format(gap=gap, columns=columns, **words)} {of_this_file}"
+    if rates.value is None or rates.value >= max(gaps):
+        return of_this_file
+    may_depend = [f"Which group that is may depend on {columns}."] if columns else []
+    return " ".join([SPREAD.format(gap=gap, **words), *may_depend, of_this_file])
 
 
 def _feature_lines(rates: RatesFound, scale: float, digits: int) -> list[str]:
@@ -203,13 +220,13 @@ def _feature_lines(rates: RatesFound, scale: float, digits: int) -> list[str]:
     if len(rates.features) < 2:  # noqa: PLR2004
         return []
     texts = [
-        f"by {shorten(visible(one.feature))} at least "
+        f"{shorten(visible(one.feature))} at least "
         f"{_trim(bound(scale * one.lower_bound, DOWN, digits))}"
         if one.lower_bound > 0
-        else f"by {shorten(visible(one.feature))} not established"
+        else f"{shorten(visible(one.feature))} not shown"
         for one in rates.features
     ]
-    return [f"With the other sensitive features held fixed: {'; '.join(texts)}."]
+    return [f"By one feature, among people equal in the others too: {'; '.join(texts)}."]
 
 
 def _trim(number: str) -> str:
@@ -217,35 +234,43 @@ def _trim(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
+class Phrase(NamedTuple):
+    """What is said of a number, before it and after it."""
+
+    before: str
+    after: str
+
+    def of(self, number: str) -> str:
+        """Return the phrase with its number."""
+        return f"{self.before}{number}{self.after}"
+
+
 class RateUnit(NamedTuple):
     """What R counts, in the words of a first screen."""
 
-    more: str
-    condition: str
-    allowed: str
-    possible: str
-    worst: str = "the worst-off group"
+    found: Phrase
+    more: Phrase
+    allowed: Phrase
+    possible: Phrase
+    worst: str
     is_mean: bool = False
 
 
 def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
-    """Return what R counts, and how everybody would be treated."""
+    """Return what R counts, and which group everybody would be treated like."""
     loss = summary.provenance.loss
-    if loss == ZERO_ONE:
-        like = f"if everyone had errors as often as the worst-treated group {AMONG}"
-        more = "more errors in 100"
-        allowed = "more errors in 100 people may occur"
-        return RateUnit(more, like, allowed, f"{more} can occur")
     decision = _unfavourable_text(summary, rates)
-    if decision is None:
-        mean = "prediction" if loss == OUTCOME else f"{loss_name(loss)} loss"
-        like = f"if everyone were treated like the group with the largest mean {mean} {AMONG}"
-        more = f"more in the mean {mean}"
-        worst = f"the group with the largest {mean}"
-        return RateUnit(more, like, more, f"{more} can occur", worst, is_mean=True)
-    like = f"if everyone got it as often as the group that gets it most {AMONG}"
-    return RateUnit(f"more in 100 would get {decision}", like, f"more in 100 may get {decision}",
-                    f"more in 100 can get {decision}")  # fmt: skip
+    if loss != ZERO_ONE and decision is None:
+        mean = "mean prediction" if loss == OUTCOME else f"mean {loss_name(loss)} loss"
+        starts = "a rise of ", *(f"the {mean} {word} rise by " for word in ("would", "may", "can"))
+        phrases = (Phrase(start, "") for start in starts)
+        return RateUnit(*phrases, f"the group with the largest {mean}", is_mean=True)
+    more, happen, worst = "more errors in 100 people", "occur", "the group with the most errors"
+    if loss != ZERO_ONE:
+        more, happen = "more people in 100", f"get {decision}"
+        worst = f"the group that gets {decision} most often"
+    ends = "", f" would {happen} than now", f" may {happen} than now", f" can {happen}"
+    return RateUnit(*(Phrase("", f" {more}{end}") for end in ends), worst)
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
@@ -272,9 +297,9 @@ def by_group_table(summary: AuditSummary, rates: RatesFound) -> Table:
         for one in rates.by_group
         for pair in one.groups
     ]  # fmt: skip
-    numeric = ["People", "Rate", "People alike", "Their rate"]
-    titles = ["What", "Group", "People", "Rate", "Compared with", "People alike", "Their rate"]
-    return Table("by-group", "Among people alike, by group", columns_of(titles, numeric),
+    numeric = ["People", "Rate", "Compared people", "Their rate"]
+    titles = ["What", "Group", "People", "Rate", "Reference", "Compared people", "Their rate"]
+    return Table("by-group", "Groups, among people with equal values", columns_of(titles, numeric),
                  tuple(rows))  # fmt: skip
 
 
@@ -290,7 +315,7 @@ def rates_table(summary: AuditSummary, rates: RatesFound) -> Table:
         ),
         *(
             (
-                Cell(f"{shorten(visible(one.feature))}, others held fixed"),
+                Cell(f"{shorten(visible(one.feature))}, the others equal"),
                 Cell(decimal(one.value), one.value), Cell(bound(one.lower_bound, DOWN),
                 one.lower_bound), Cell(level(1 - one.level), 1 - one.level),
                 Cell(pvalue(one.pvalue), one.pvalue),
@@ -308,7 +333,7 @@ def _rates_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     rates = summary.rates
     if rates is None:
         return {}
-    together = "" if len(rates.groups) == 1 else "All bounds of the table hold together. "
+    together = "" if len(rates.groups) == 1 else f"{TOGETHER} "
     permuted = "The permutation test asks whether there is any difference at all."
     sentences = [rates_sentence(summary, rates), features_sentence(summary)]
     return {
@@ -322,14 +347,14 @@ def _rates_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     }
 
 
-RATES = Section("rates", "How people who are alike are treated", "rates.j2", _rates_contents)
+RATES = Section("rates", "How people with equal values are treated", "rates.j2", _rates_contents)
+TOGETHER = "The bounds are simultaneous: their confidence is for all of them together."
 
 
 NOT_SAID = (
-    "R above 0 does not prove that a system uses a sensitive feature: a column that was not "
-    "compared and differs by group has the same effect. A bound of 0 does not prove that it uses "
-    "none. Groups are compared only where people of several are alike. R has no upper bound, so "
-    "nothing is certified."
+    "R above 0 does not prove that a sensitive feature was used: a column that was not compared "
+    "and differs by group has the same effect. A bound of 0 does not prove that none was used. R "
+    "has no upper bound, so this audit can never find “within the limit”."
 )
 
 
@@ -353,7 +378,7 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
     """Return the verdict on R with its bound."""
     if summary.delta is None:
         return (
-            f"{title}: without a threshold δ there is nothing to test. With "
+            f"{title}: without a limit δ there is nothing to test. With "
             f"{level(1 - summary.alpha)} confidence R is at least {bound(rates.lower_bound, DOWN)}"
             f"{for_units(summary.units)}."
         )
@@ -365,12 +390,12 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
         return (
             f"{title} {at}: with {level(1 - summary.alpha)} confidence R, how much "
             f"{_mean(summary, rates)} would rise if all were treated like "
-            f"{_whom(summary, rates)} among people alike, is {lower_text}more than "
+            f"{_whom(summary, rates)} among people with equal values, is {lower_text}more than "
             f"δ = {threshold}{tail}."
         )
     return (
         f"{title} {at}: the lower bound of R, {at_least}, does not exceed δ = {threshold}. "
-        "That R is small cannot be shown: from predictions alone nothing is certified."
+        "No audit of decisions alone can show that R is small."
     )
 
 
@@ -390,18 +415,18 @@ def features_sentence(summary: AuditSummary) -> str | None:
         return None
 
     def feature_text(one: str, lower: float, p: float, own: float) -> str:
-        """Return the text on one feature: a size, a difference, or none established."""
-        by = f"By {shorten(visible(one))}, the others held fixed"
+        """Return what is said of one feature: a size, a difference, or none established."""
+        by = f"By {shorten(visible(one))}, among people equal in the others"
         if lower > 0:
             return f"{by}: at least {bound(lower, DOWN)}."
         if p <= own:
-            return f"{by}: a difference, of a size that is not established ({pvalue(p)})."
-        return f"{by}: no difference established."
+            return f"{by}: a difference, but its size is not known ({pvalue(p)})."
+        return f"{by}: no difference shown."
 
     each = [
         feature_text(one.feature, one.lower_bound, one.pvalue, one.level) for one in rates.features
     ]
-    return " ".join([*each, "All these bounds hold together."])
+    return " ".join([*each, TOGETHER])
 
 
 def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, str], ...]:
@@ -410,7 +435,7 @@ def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, s
     return (
         (f"R, lower bound, {level(1 - summary.alpha)}", bound(rates.lower_bound, DOWN)),
         *([] if rates.value is None else [("R, estimate", decimal(rates.value))]),
-        ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta)),
+        ("Limit δ", "none given" if summary.delta is None else decimal(summary.delta)),
         *([] if tested is None else [("Test of R ≤ δ", pvalue_text(summary, tested))]),
     )
 
