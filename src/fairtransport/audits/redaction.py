@@ -102,6 +102,7 @@ def redact(
         **_headline(summary, rounding),
         comparable_share=Rounding.of_mean(at_least, space.n).nearest(summary.comparable_share),
         applicability=_round_reason(summary.applicability, rounding),
+        advice=_round_reason(summary.advice, rounding),
         random_swap_risk=_nearest(summary.random_swap_risk, rounding),
         attributable=_round_part(summary.attributable, rounding),
         controls=_round_controls(summary.controls, rounding),
