@@ -92,10 +92,12 @@ def spell_notes(document: DocumentT, names: Mapping[str, str]) -> DocumentT:
             return spell_notes(value, names)
         return tuple(map(spell, value)) if type(value) is tuple else value
 
-    return replace(document, **{one.name: spell(getattr(document, one.name)) for one in fields(document)})
+    return replace(
+        document, **{one.name: spell(getattr(document, one.name)) for one in fields(document)}
+    )
 
 
-def join_notes(notes: Sequence[Note], joint: str = " and ") -> Note:
+def join_notes(notes: Sequence[Note], joint: str = " ") -> Note:
     """Return notes as one, with the values of each."""
     places = joint.join(f"{{part{at}}}" for at in range(len(notes)))
     return Note(places, **{f"part{at}": note for at, note in enumerate(notes)})

@@ -51,7 +51,7 @@ CHECK_COLUMNS = Note(
     legitimate=param("legitimate"),
 )
 GIVE_COLUMNS = Note(
-    " If columns depend on it only in combination with others, name these ({given}).",
+    "If columns depend on it only in combination with others, name these ({given}).",
     given=param("given"),
 )
 STATED = "with a distance for each column, stated as below (scales are standard deviations)"
@@ -100,9 +100,9 @@ def _one_group(result: AuditResult) -> Obstacle | None:
         Note("Everybody is in the same group ({group}): there is nobody to compare them with.",
              group=", ".join(group)),
         Note(
-            "Use data with at least two groups. Or{model} name the values that "
-            "{names} can have, as in `{levels}`.",
-            model="" if space.has_twins else f", if you have the model, give it ({param('model')}) and",
+            "Use data with at least two groups. Or {model}name the values that {names} can have, "
+            "as in `{levels}`.",
+            model="" if space.has_twins else f"give the model ({param('model')}) and ",
             names=" and ".join(space.sensitive), levels="` and `".join(declared),
         ),
     )  # fmt: skip
@@ -131,9 +131,9 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
             names=" or ".join(space.sensitive),
             among=f" among people with equal {among}" if among else "",
             alone="these columns" if model.given else "each column alone",
-            people=Count(model.size), shifts=join_notes(shifts),
+            people=Count(model.size), shifts=join_notes(shifts, " and "),
         ),
-        Note("{more}{given}", more=_see_more(similarity), given="" if model.given else GIVE_COLUMNS),
+        _see_more(similarity) if model.given else join_notes([_see_more(similarity), GIVE_COLUMNS]),
     )  # fmt: skip
 
 
@@ -160,9 +160,12 @@ def _blind(result: AuditResult) -> Obstacle | None:
         if columns := find_same_columns(space, name):
             return Obstacle(
                 Note("{reason} {same}", reason=reason, same=same_columns_note(name, columns)),
-                Note("Name {columns} as sensitive instead of {name}: `{option}`.",
-                     columns=" and ".join(columns), name=name,
-                     option=list_option("sensitive_features", columns)),
+                Note(
+                    "Name {columns} as sensitive instead of {name}: `{option}`.",
+                    columns=" and ".join(columns),
+                    name=name,
+                    option=list_option("sensitive_features", columns),
+                ),
             )
     return Obstacle(reason, CHECK_COLUMNS, counterpart_settings(space))
 
@@ -486,10 +489,11 @@ def _more_company(result: AuditResult) -> Note:
             Note(
                 "Or, if you have the model, give it ({model}): then each person is compared with a "
                 "copy of themselves with another {names}.",
-                model=param("model"), names=names,
-            )  # fmt: skip
+                model=param("model"),
+                names=names,
+            )
         )
-    return join_notes(advice, " ")
+    return join_notes(advice)
 
 
 def _leave_out_notes(space: SampleSpace) -> Iterator[Note]:
@@ -535,10 +539,11 @@ def _grouping_notes(space: SampleSpace) -> Iterator[Note]:
 
 def _count_values(counts: Mapping[str, int]) -> Note:
     """Return how many values columns have."""
-    return join_notes(
-        [Note("{name} has {count:,} values", name=name, count=Count(count))
-         for name, count in counts.items()]
-    )  # fmt: skip
+    notes = [
+        Note("{name} has {count:,} values", name=name, count=Count(count))
+        for name, count in counts.items()
+    ]
+    return join_notes(notes, ", ")
 
 
 def _is_id(space: SampleSpace, column: CodedColumn) -> bool:
@@ -551,9 +556,7 @@ def is_told(space: SampleSpace, name: str, *, by: str) -> bool:
 
     The other one must not be the same for everybody.
     """
-    column, other = (
-        number_rows([space.columns[one].codes[space.observed]]) for one in (by, name)
-    )
+    column, other = (number_rows([space.columns[one].codes[space.observed]]) for one in (by, name))
     counts = space.counts[space.observed]
     values = int(column.max()) + 1
     most = np.bincount(other, counts).max() / counts.sum()
@@ -579,7 +582,7 @@ def _bins_examples(space: SampleSpace, names: Sequence[str]) -> str:
 
 
 def _suggest_edges(column: CodedColumn, counts: IntArray) -> list[float]:
-    """Return two rounded numbers that cut people into three groups, or one where these are equal."""
+    """Return two rounded numbers that cut people into three groups; one where they are equal."""
     known = column.codes >= 0
     people = np.bincount(column.codes[known], counts[known], len(column.levels)).cumsum()
     places = np.searchsorted(people, people[-1] * np.array([1 / 3, 2 / 3]))

@@ -67,8 +67,8 @@ SCHEMA = "fairtransport-audit/1"
 WHY_STOPPED = {
     "rejected": "δ-fairness was rejected",
     "certified": "δ-fairness was certified",
-    "budget": "the limit of questions was reached",
-    "everybody": "everybody had been asked about",
+    "budget": "the limit of queries was reached",
+    "everybody": "the model had been queried for everybody",
 }
 """Why the asking stopped, and in words: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
@@ -516,7 +516,7 @@ class SampledUnits:
         """What is independent, and what the bounds are about."""
         if not self.has_clusters:
             what = f"People count by their weight in {self.column}"
-            return f"{what}; bounds hold for {self.sampled}."
+            return f"{what}. Bounds are valid for {self.sampled}."
         once = "every person counts once"
         if self.weights is not None:
             once = f"people count by their weight in {self.weights}"
@@ -526,8 +526,9 @@ class SampledUnits:
             )
             once = f"every unit counts once{inside}"
         return (
-            f"The unit is {self.column}: {self.count:,} units, and {once}. Bounds hold for "
-            f"independent {self.name}, whatever people of one unit have in common{self.given}."
+            f"Rows with the same {self.column} belong together: {self.count:,} units, and {once}. "
+            f"Bounds are valid for independent {self.name}, whatever people of one unit have in "
+            f"common{self.given}."
         )
 
 

@@ -101,9 +101,7 @@ def flag_names() -> dict[str, str]:
             if name not in PYTHON_ONLY
         },
         **{name: f"--{name}" for name in OTHERS},
-        **{
-            name: f"--similarity-settings.{name.replace('_', '-')}" for name in OF_COUNTERPARTS
-        },
+        **{name: f"--similarity-settings.{name.replace('_', '-')}" for name in OF_COUNTERPARTS},
         "X": "DATA",
         "n_simulations": "--simulations",
         "allow_pickle": "--allow-pickle",

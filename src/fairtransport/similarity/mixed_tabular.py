@@ -67,7 +67,7 @@ class MixedTabular(base.BaseSimilarity):
 
     name: ClassVar[str] = "mixed-tabular"
     choice: ClassVar[str] = (
-        "People who differ a little: I say below how much a difference in each column counts."
+        "People who differ a little: state below how much a difference in each column counts."
     )
 
     scales: Mapping[str, float] = field(default_factory=dict)
@@ -168,16 +168,21 @@ class MixedTabular(base.BaseSimilarity):
 
     def describe(self) -> str:
         """Return one sentence for the report."""
-        words = [f"{scale:g} of {column} count 1" for column, scale in self.scales.items()]
+        words = [
+            f"a difference of {scale:g} in {column} counts 1"
+            for column, scale in self.scales.items()
+        ]
         if self.default_scale is not None:
-            words.append(f"{self.default_scale:g} of any other number count 1")
+            words.append(f"one of {self.default_scale:g} in any other number counts 1")
         if words:
             words[-1] += " (twice as much counts 4)"
-        words += [f"another {column} costs {cost:g}" for column, cost in self.mismatch.items()]
+        words += [f"another {column} counts {cost:g}" for column, cost in self.mismatch.items()]
         if self.default_mismatch is not None:
-            words.append(f"another level of any other column costs {self.default_mismatch:g}")
-        words += [f"{column} must agree" for column in base.check_column_names("exact", self.exact)]
-        words.append("sensitive features that are not named and equal people cost nothing")
+            words.append(f"another value of any other column counts {self.default_mismatch:g}")
+        words += [
+            f"{column} must be equal" for column in base.check_column_names("exact", self.exact)
+        ]
+        words.append("sensitive features that are not named count 0")
         return f"Squared distances add up: {'; '.join(words)}."
 
     def describe_budget(self, budget: float) -> str:
@@ -190,7 +195,10 @@ class MixedTabular(base.BaseSimilarity):
         ]
         if not words:
             return super().describe_budget(budget)
-        return f"On average, people may be moved by the equivalent of {', or '.join(words)}."
+        return (
+            "On average, people may differ from those they are compared with by the equivalent of "
+            f"{', or '.join(words)}."
+        )
 
     def _rules(
         self, space: SampleSpace
