@@ -120,9 +120,9 @@ def test_it_says_what_it_does():
         {"age": 5}, {"job": 1.5}, exact=["area"], default_scale=3, default_mismatch=4
     ).describe()
 
-    for part in ("5 of age count 1", "3 of any other number", "another job costs 1.5"):
+    for part in ("5 in age counts 1", "3 in any other number", "another job counts 1.5"):
         assert part in words
-    for part in ("any other column costs 4", "area must agree"):
+    for part in ("any other column counts 4", "area must be equal"):
         assert part in words
 
 

@@ -79,7 +79,9 @@ def test_what_was_learned_says_how_much_variance_it_took_out():
 def test_words_can_be_read():
     said = repr(check(STATED, PEOPLE, "good", sensitive_features=["sex"], budget=0.1))
 
-    assert said.startswith("Similarity of 200 people\nSquared distances add up: 5 of age count 1")
+    assert said.startswith(
+        "Similarity of 200 people\nSquared distances add up: a difference of 5 in age"
+    )
     assert "somebody comparable with another sex." in said
     assert "  sex: free\n" in said
     assert "  job: squared distance 2 (median)" in said

@@ -13,6 +13,7 @@ from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.access.repeats import TOLERANCE
 from fairtransport.audits.rates import why_untestable
+from fairtransport.data.independence import looks_like_id
 from fairtransport.errors import entry, option, param
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
@@ -162,7 +163,7 @@ def _blind(result: AuditResult) -> Obstacle | None:
                 Note("{reason} {same}", reason=reason, same=same_columns_note(name, columns)),
                 Note(
                     "Name {columns} as sensitive instead of {name}: `{option}`.",
-                    columns=" and ".join(columns),
+                    columns=enumerate_names(columns),
                     name=name,
                     option=list_option("sensitive_features", columns),
                 ),
@@ -191,7 +192,7 @@ def same_columns_note(name: str, columns: Sequence[str]) -> Note:
     """Return that columns say the same as a sensitive feature that the model does not receive."""
     return Note(
         "It receives {columns}, which {together}the same information as {name}.",
-        columns=" and ".join(columns), name=name,
+        columns=enumerate_names(columns), name=name,
         together="has " if len(columns) == 1 else "together have ",
     )  # fmt: skip
 
@@ -337,9 +338,10 @@ def _lonely(result: AuditResult) -> Obstacle | None:
 
 def _similar_text(result: AuditResult) -> str:
     """Return what people have to have in common to be compared, for "no two people …"."""
-    if not result.similarity.moves_only_to_twins:
-        return "are similar enough"
     space = result.space
+    must_agree = set(space.sensitive) & {*getattr(result.similarity, "exact", ())}
+    if must_agree or not result.similarity.moves_only_to_twins:
+        return "are similar under this similarity"
     label = " and the same true label" if label_columns(space) else ""
     return f"have equal values in all other columns{_in_brackets(_others(space))}{label}"
 
@@ -500,9 +502,8 @@ def _leave_out_notes(space: SampleSpace) -> Iterator[Note]:
     """Yield which columns keep everybody apart by themselves, and those that are left."""
     reasons = {}
     for name in _others(space):
-        column = space.columns[name]
         told = [one for one in space.sensitive if is_told(space, one, by=name)]
-        if _is_id(space, column):
+        if _is_id(space, name):
             reasons[name] = f"{name} (a different value for each person)"
         elif told:
             reasons[name] = f"{name} (it tells everybody's {' and '.join(told)})"
@@ -510,7 +511,7 @@ def _leave_out_notes(space: SampleSpace) -> Iterator[Note]:
         left = [name for name in _others(space) if name not in reasons]
         yield Note(
             "Leave out {columns}{rest}.",
-            columns=" and ".join(reasons.values()),
+            columns=enumerate_names([*reasons.values()]),
             rest=f": `{list_option('features', left)}`" if left else "",
         )
 
@@ -520,7 +521,7 @@ def _grouping_notes(space: SampleSpace) -> Iterator[Note]:
     counts = {
         name: len(space.columns[name].levels)
         for name in _others(space)
-        if len(space.columns[name].levels) > MANY_VALUES and not _is_id(space, space.columns[name])
+        if len(space.columns[name].levels) > MANY_VALUES and not _is_id(space, name)
     }
     numbers = [name for name in counts if is_numeric(space.columns[name].levels)]
     if numbers:
@@ -546,9 +547,10 @@ def _count_values(counts: Mapping[str, int]) -> Note:
     return join_notes(notes, ", ")
 
 
-def _is_id(space: SampleSpace, column: CodedColumn) -> bool:
-    """Return whether every person has a value of their own that is no measurement."""
-    return len(column.levels) == space.n and column.levels.dtype.kind != "f"
+def _is_id(space: SampleSpace, name: str) -> bool:
+    """Return whether everybody has a different value of a column, as of an ID."""
+    column = space.columns[name]
+    return len(column.levels) == space.n and looks_like_id(name, column)
 
 
 def is_told(space: SampleSpace, name: str, *, by: str) -> bool:
@@ -562,6 +564,11 @@ def is_told(space: SampleSpace, name: str, *, by: str) -> bool:
     most = np.bincount(other, counts).max() / counts.sum()
     is_function = int(number_rows([column, other]).max()) + 1 == values
     return is_function and bool(most ** (counts.sum() - values) < MAX_AGREEMENT_CHANCE)
+
+
+def enumerate_names(names: Sequence[str]) -> str:
+    """Return names as they stand in a sentence."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def list_option(name: str, columns: Sequence[str]) -> str:

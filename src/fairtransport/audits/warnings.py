@@ -12,6 +12,7 @@ from fairtransport._core.notes import Count, Figure, Mean, Note, Wording, keep_p
 from fairtransport._core.validation import short_repr
 from fairtransport.audits.applicability import (
     answers_ignore_group,
+    enumerate_names,
     find_same_columns,
     is_told,
     same_columns_note,
@@ -273,7 +274,7 @@ def _not_received(result: AuditResult) -> Iterator[str]:
         if columns:
             advice = Note(
                 "{same} Name {columns} instead of {name}",
-                same=same_columns_note(name, columns), columns=" and ".join(columns), name=name,
+                same=same_columns_note(name, columns), columns=enumerate_names(columns), name=name,
             )  # fmt: skip
         yield Note(
             "The model does not receive {name}, so no answer changes with it: the audit says "

@@ -231,7 +231,7 @@ def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
     """Name features that have another value for everybody, as an ID has."""
     for name in roles.features:
         column = rows.columns[name]
-        if len(column.levels) == int(rows.counts.sum()) and _is_id(name, column):
+        if len(column.levels) == int(rows.counts.sum()) and looks_like_id(name, column):
             yield Note(
                 "The column {name} has a different value for each person, as an ID has, so no two "
                 "people are equal in it. Leave it out ({features}), also of the model.",
@@ -244,7 +244,7 @@ def check_groups(roles: Roles, rows: RowCounts) -> None:
     people = int(rows.counts.sum())
     for name in roles.sensitive:
         column = rows.columns[name]
-        if people >= MIN_ROWS and len(column.levels) == people and _is_id(name, column):
+        if people >= MIN_ROWS and len(column.levels) == people and looks_like_id(name, column):
             msg = (
                 f"{param('sensitive_features')} must name columns that put people into groups, got "
                 f"{name!r}, which has another value for every person, as an ID has"
@@ -252,7 +252,7 @@ def check_groups(roles: Roles, rows: RowCounts) -> None:
             raise InputError(msg)
 
 
-def _is_id(name: str, column: CodedColumn) -> bool:
+def looks_like_id(name: str, column: CodedColumn) -> bool:
     """Return whether distinct values are those of an ID: short words, or numbers in a row."""
     levels = column.levels
     if _has_id_name(name):
