@@ -221,28 +221,30 @@ class Measure:
     @property
     def words(self) -> str:
         """What the limit is about, as it stands behind the number."""
-        if self.loss == ERROR:
-            return (
-                "% of all people may have a correct decision that would become wrong with another "
-                f"{self.groups}"
-            )
-        if self.decision is None:
+        if not self.is_people:
             mean = "decision" if self.loss == OUTCOME else loss_name(self.loss)
             return f"more in the mean {mean}"
-        decision = quoted_decision(self.decision, self.column)
+        decision = "a wrong decision"
+        if self.decision is not None:
+            decision = f"“{decision_name(self.decision, self.column)}”"
         if not self.by_model:
             return f"more people in 100 may get {decision} than now, {LIKE_WORST}"
-        return f"% of all people may get {decision} only with another {self.groups}"
+        may = "may have a correct decision that would become wrong with"
+        if self.decision is not None:
+            may = f"may get {decision} only with"
+        return f"% of all people {may} another {self.groups}"
+
+    @property
+    def sign(self) -> str:
+        """What stands behind a number of people."""
+        if not self.is_people:
+            return ""
+        return " %" if self.by_model else " more in 100"
 
 
 def decision_name(text: str, column: str) -> str:
     """Return a decision in the file's own words; a number or a "yes" with its column."""
     return text if _says_itself(text) else f"{column} = {text}"
-
-
-def quoted_decision(text: str, column: str) -> str:
-    """Return a decision as it stands in a sentence."""
-    return f"“{decision_name(text, column)}”"
 
 
 def _says_itself(text: str) -> bool:
@@ -269,9 +271,9 @@ def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
 def _measure(table: Table, entries: Mapping[str, str]) -> Measure:
     """Return what is counted, as far as the form is filled in.
 
-    With true outcomes in the words of the decisions, wrong decisions. Otherwise, in the file alone,
-    the bad one of two decisions; asked of a model, the good one, which people who are worse off
-    would get as someone else.
+    With true labels in the words of the decisions, wrong decisions. Otherwise, in the file alone,
+    the bad one of two decisions; with a model, the good one, which people who are worse off would
+    get in another group.
     """
     by_model, at = asks_model(entries), good_column(table, entries)
     loss = entries.get("loss") or _default_loss(table, entries)

@@ -70,8 +70,7 @@ if TYPE_CHECKING:
 
 
 BELONG_TOGETHER = (
-    "The “at least” and “at most” numbers are valid only if rows are independent people. If rows "
-    "belong together, as those of a household, audit on the command line with `--clusters`."
+    "If rows belong together, as those of a household, audit on the command line with `--clusters`."
 )
 NOBODY = (
     "Nobody in the file has equal values in the other columns, so the audit says nothing about "
@@ -275,6 +274,7 @@ class Finding:
     max_delta: float = 1.0
     unit: int = 1
     limit_words: str = ""
+    sign: str = ""
 
 
 def _rows(summary: AuditSummary, words: DecisionWords) -> tuple[FindingRow, ...]:
@@ -445,6 +445,7 @@ class ResultViews:
             max_delta=_slider_of_thresholds(result),
             unit=PER_CENT if measure.is_people else 1,
             limit_words=visible(measure.words),
+            sign=measure.sign,
         )
 
     def look(self, budget: float | None, delta: float | None) -> Look:
