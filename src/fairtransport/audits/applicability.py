@@ -125,13 +125,13 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
     among = ", ".join(kind.name for kind in model.legitimate)
     return Obstacle(
         Note(
-            "No column was shown to depend on {names}{among}: in a test on {people} held-out "
-            "people, {alone} did not predict it better than guessing. This is no evidence of "
-            "fairness. If all people of a group had a number that is higher by {shifts}, the test "
-            "would have shown it with a probability of 80 %.",
+            "No column was shown to depend on {names}{among}: a test on {people} held-out people "
+            "found no column that {alone}predicts it better than guessing. This is no evidence of "
+            "fairness. If a number were higher in one group by {shifts}, equally for everybody, "
+            "the test would have shown it with a probability of 80 %.",
             names=" or ".join(space.sensitive),
             among=f" among people with equal {among}" if among else "",
-            alone="these columns" if model.given else "each column alone",
+            alone="" if model.given else "alone ",
             people=Count(model.size), shifts=join_notes(shifts, " and "),
         ),
         _see_more(similarity) if model.given else join_notes([_see_more(similarity), GIVE_COLUMNS]),
