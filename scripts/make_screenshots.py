@@ -70,7 +70,7 @@ def take_app() -> None:
             page.screenshot(path=FOLDER / "app-person.png", full_page=True)
             page.get_by_role("link", name="Other limits").click()
             page.get_by_label("Limit", exact=True).fill("6")
-            page.get_by_text("At a limit of 6 in 100").wait_for()
+            page.get_by_text("At a limit of 6 %").wait_for()
             page.evaluate("document.activeElement.blur()")
             page.screenshot(path=FOLDER / "app-limits.png", full_page=True)
     finally:

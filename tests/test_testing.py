@@ -53,7 +53,7 @@ def test_a_certified_model_passes():
 @pytest.mark.parametrize("fail_on", ["rejected", "not-certified"])
 def test_an_audit_that_could_find_nothing_fails(fail_on):
     asked = dict(features=["points"], sensitive_features="sex", rng=0, fail_on=fail_on)
-    with pytest.raises(AssertionError, match="receives no sensitive feature"):
+    with pytest.raises(AssertionError, match="does not receive"):
         assert_delta_fair(
             lambda points: (points["points"] > 4) * 1, people(100), "good", delta=0.1, **asked
         )

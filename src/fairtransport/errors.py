@@ -1,4 +1,4 @@
-"""The exceptions a user can meet, and references to parameters in their messages."""
+"""The exceptions a user can meet, and references to parameters in messages and notes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BEGIN, _KEY, _VALUE, _END = "\ue000", "\ue001", "\ue002", "\ue003"
 
 
 def param(name: str, key: object = None) -> str:
-    """Return a reference to a parameter, or to its entry ``key``, for an error message."""
+    """Return a reference to a parameter, or to its entry ``key``, for an error or a note."""
     return f"{_BEGIN}{name if key is None else entry(name, key)}{_END}"
 
 
@@ -23,7 +23,7 @@ def entry(name: str, key: object) -> str:
 
 
 def option(name: str, value: str, code: str | None = None) -> str:
-    """Return a reference to a parameter set to a value, for an error message.
+    """Return a reference to a parameter, or an entry of it, set to a value.
 
     ``code`` is the value as Python code, if that text differs.
     """
@@ -40,15 +40,24 @@ def render_message(message: str, flags: Mapping[str, str] | None = None) -> str:
 
 
 def _render_reference(reference: str, flags: Mapping[str, str]) -> str:
-    if _VALUE in reference:
-        name, value, code = reference.split(_VALUE)
-        if name not in flags:
-            return f"{name}={code}"
-        return f"{flags[name]}{' ' if flags[name].startswith('-') else ': '}{value}"
+    reference, _, setting = reference.partition(_VALUE)
+    value, _, code = setting.partition(_VALUE)
     name, _, key = reference.partition(_KEY)
     if name in flags:
-        return f"`{flags[name]}.{key}`" if key else f"`{flags[name]}`"
+        flag = f"{flags[name]}{_key_of_flag(flags[name], key)}"
+        if not setting:
+            return f"`{flag}`"
+        return f"{flag}{' ' if flag.startswith('-') else ': '}{value}"
+    if setting:
+        return f"{name}={{{key!r}: {code}}}" if key else f"{name}={code}"
     return f"`{name}[{key!r}]`" if key else f"`{name}`"
+
+
+def _key_of_flag(flag: str, key: str) -> str:
+    """Return how an entry is named behind a flag, or behind a field of a form."""
+    if not key:
+        return ""
+    return f".{key}" if flag.startswith("-") else f", {key}"
 
 
 class FairtransportError(Exception):

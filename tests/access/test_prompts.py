@@ -97,8 +97,8 @@ def test_refusals_are_a_level_of_their_own_and_counted():
     refused = int(np.sum(labels == "refusal"))
     assert set(labels) == {"yes", "refusal"}
     assert result.warnings[0] == (
-        f"At {refused} of {len(labels)} points the language model gave none of the answers "
-        "['yes', 'no']; that is counted as the answer 'refusal'."
+        f"For {refused} of {len(labels)} different rows, the language model gave none of the "
+        "answers ['yes', 'no']. This counts as the answer 'refusal'."
     )
 
 
@@ -113,7 +113,9 @@ def test_a_monitor_counts_refusals_over_all_records():
 
     said = list(monitor._points.oracle.answers.values())
     assert 0 < (refused := said.count("refusal")) < len(said) == monitor.queried
-    assert state.warnings[0].startswith(f"At {refused} of {len(said)} points the language model")
+    assert state.warnings[0].startswith(
+        f"For {refused} of {len(said)} different rows, the language"
+    )
 
 
 @pytest.mark.slow
@@ -172,8 +174,8 @@ def test_scores_are_the_chances_of_first_tokens():
         assert np.allclose(box.answer(PEOPLE.head(1), "score"), [[0.625, 0.25, 0.125]])
         assert (server.bodies[0]["logprobs"], server.bodies[0]["max_tokens"]) == (True, 1)
         result = audited(box, loss="brier")
-    assert result.warnings[0].startswith("Over all points the probability of none of the answers")
-    assert "is 0.125 on average" in result.warnings[0]
+    assert result.warnings[0].startswith("The language model gives none of the answers")
+    assert "a probability of 0.125 on average" in result.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -413,7 +415,7 @@ def test_a_prompt_without_controls_says_so_on_every_first_screen(capsys, tmp_pat
     with Chat(any_edit_counts) as server:
         result = audited_many(asked(server))
         random = audited(asked(server, temperature=1, seed=None), queries=ft.Queries(draws=2))
-    advice = "Any edit may change the answers of a language model, also one that should not matter"
+    advice = "Any change of the prompt can change the answers of a language model"
     print_result(result.summary, "audit")
     screen = " ".join(capsys.readouterr().out.split())
     page = result.to_html(tmp_path / "page.html").read_text("utf-8")
@@ -427,7 +429,7 @@ def test_a_prompt_without_controls_says_so_on_every_first_screen(capsys, tmp_pat
     ):
         assert advice in text
         assert "blank line" in text
-    assert "need a model that is asked once about everybody" in random.controls_advice
+    assert "need one answer per query, and queries about everybody" in random.controls_advice
     assert ft.audit(PEOPLE, "good", model=lambda rows: ["yes"] * len(rows),
                     sensitive_features="group", rng=0).controls_advice is None  # fmt: skip
 

@@ -47,7 +47,7 @@ def test_some_questions_are_asked_again_unless_told(points_per_call):
     assert result.query_record.repeats.count == DEFAULT_REPEATS
     assert result.document().questions.repeated == DEFAULT_REPEATS
     # of a model in this process nobody expects anything else
-    is_told = any("asked a second time" in one for one in result.warnings)
+    is_told = any("repeated queries" in one for one in result.warnings)
     assert is_told == (points_per_call is not None)
 
 
@@ -118,7 +118,7 @@ def spot_twins(points):
 def test_models_that_remember_questions_leave_no_verdict(build, seed):
     result = ft.audit(PEOPLE, "good", model=build(), sensitive_features="g", delta=0.4, rng=seed)
     assert result.verdict == "not-applicable"
-    assert "asked a second time" in result.applicability
+    assert "repeated queries got a different" in result.applicability
 
 
 def test_a_model_that_answers_at_random_is_not_asked_again():
@@ -146,13 +146,13 @@ def test_answers_that_differ_leave_no_verdict_and_are_told_with_their_limit():
 
     assert result.query_record.repeats.differed == differed
     assert result.verdict == "not-applicable"
-    assert "12 of 60 questions that were asked a second time got another" in result.applicability
-    assert "`draws`" in result.advice
+    assert "12 of 60 repeated queries got a different answer" in result.applicability
+    assert "`queries.draws`" in result.advice
     summary = result.document().questions
     assert summary.differed == differed
     assert summary.differed_at_most == share_upper_bound(differed, 60, 0.05)
     assert any(
-        "12 got another answer; of all questions at most 30" in one for one in result.warnings
+        "12 got a different answer; of all queries at most 30" in one for one in result.warnings
     )
 
 

@@ -34,7 +34,7 @@ def test_without_the_token_nothing_is_answered(shared_app, path):
     refused = shared_app.request("GET", path)
 
     assert refused.status == 403
-    assert refused.text.startswith("Open the address that `fairtransport app` has printed")
+    assert refused.text.startswith("Open the URL that `fairtransport app` printed")
 
 
 def test_a_wrong_cookie_does_not_let_in(shared_app):

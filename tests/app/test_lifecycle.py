@@ -75,7 +75,7 @@ def start_slowly(app, loans, model):
     """Start an audit that will not be done for a minute, and wait until its model is asked."""
     audit = app.post(f"{app.table(loans)}/audits", SLOW | {"model_path": str(model)})
     audit = audit.headers["location"]
-    asked = "Counting people, asking about them and solving"
+    asked = "Comparing people"
     wait_until(
         lambda: app.get(f"{audit}/state").json["words"].startswith((asked, "asked")), "no asking"
     )
@@ -143,7 +143,7 @@ def test_a_running_audit_can_be_cancelled(slow_model, loans, tmp_path):
         page = app.get(audit).text
 
         assert time.monotonic() - started < 30
-        assert "The audit was ended before it was done" in page
+        assert "The audit was cancelled" in page
         assert len(children(app.process.pid)) == len(workers) - 1
         assert app.get(f"{audit}/report").status == 404
     finally:
@@ -195,7 +195,7 @@ def test_a_killed_audit_says_so(own_app, loans):
     os.kill(worker, signal.SIGKILL)
     wait_until(lambda: own_app.get(f"{audit}/state").json["state"] == "failed", "still done")
 
-    assert "process has ended before its work was done" in own_app.get(audit).text
+    assert "audit stopped before it was finished" in own_app.get(audit).text
 
 
 def test_there_is_room_for_so_many_audits(tmp_path):
@@ -213,7 +213,7 @@ def test_there_is_room_for_so_many_audits(tmp_path):
             jobs.start(request, counted, {}, "t").state = module.DONE
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "MAX_AUDITS", 2)
-            with pytest.raises(InputError, match="there is room for 2 audits"):
+            with pytest.raises(InputError, match="the app holds at most 2 audits"):
                 jobs.start(request, counted, {}, "t")
     finally:
         jobs.end()

@@ -17,7 +17,7 @@ from tests.app.conftest import LOANS
 def test_a_file_is_read_where_it_lies(app, loans):
     page = app.get(app.table(loans)).text
 
-    assert "600 rows, 5 columns. Read where it lies: " in page
+    assert "600 rows, 5 columns. Read from " in page
     for name in ("sex", "income", "repaid", "granted"):
         assert f"What the column {name} is" in page
     for flag in ("--clusters", "--sample-weight", "--controls"):  # what the form has no place for
@@ -57,27 +57,27 @@ def test_an_upload_is_audited_from_its_copy(app, loans):
     page = app.get(table).text
 
     assert "my loans.csv" in page
-    assert "A copy, removed when the app ends." in page
+    assert "A copy, deleted when you close the app." in page
     assert app.get(f"{table}/files/data").body == loans.read_bytes()
 
 
 @pytest.mark.parametrize(
     ("typed", "field", "sentence"),
     [
-        ({"limit": "200"}, "limit", "Your limit must be a number of people in 100, got"),
-        ({"limit": "much"}, "limit", "Your limit must be a number of people in 100, got"),
+        ({"limit": "200"}, "limit", "Your limit must be a number from 0 to below 100, got"),
+        ({"limit": "much"}, "limit", "Your limit must be a number from 0 to below 100, got"),
         ({"alpha": "0.7"}, "alpha", "<code>Level α</code> must be a"),
         ({"rng": "1.5"}, "rng", "<code>Seed</code> must be a whole number"),
         ({"date": "soon"}, "date", "<code>Date</code> must be a date such as 2026-03-31"),
         ({"group.0": ""}, "groups", "choose at least one column of groups"),
-        ({"good.3": "2"}, "good", "say which of"),
+        ({"good.3": "2"}, "good", "choose the favourable decision"),
         ({"decision": ""}, "decision", "choose the column with the decision"),
-        ({"role.1": "label"}, "columns", "one column can be the true outcome"),
+        ({"role.1": "label"}, "columns", "only one column can be “true label"),
         ({"bins.1": "3, x"}, "bins", "must be numbers separated by commas"),
-        ({"answers": "model"}, "model_path", "<code>The model file</code> must be a model file"),
-        ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a number"),
-        ({"similarity": "magic"}, "similarity", "<code>Who is alike</code> must be one of"),
-        ({"compares": "on"}, "compares", "choose the column of the second model"),
+        ({"answers": "model"}, "model_path", "<code>The model file</code> is missing"),
+        ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a finite number"),
+        ({"similarity": "magic"}, "similarity", "<code>Who is similar</code> must be one of"),
+        ({"compares": "on"}, "compares", "choose the column with the second model"),
         ({"loss": "squared", "loss_range": "0"}, "loss_range", "<code>Range of what is counted"),
         ({"loss_range": "a, b"}, "loss_range", "must be numbers separated by commas"),
         ({"budget": "-1"}, "budget", "<code>Budget ε</code> must be a number of at least 0"),
@@ -188,14 +188,14 @@ def test_words_that_are_typed_are_told_in_people(app, loans):
 
     means = app.get(f"{table}/means?{fields}&limit=2&budget=0.25").json
 
-    assert means["unit"] == "more with granted = 0 in 100 people"
-    assert means["limit"] == "(12 of these 600)"
-    assert (
-        means["alike"]
-        == "People count as alike when they agree in income, repaid. Not used: later."
+    assert means["unit"] == (
+        "more people in 100 may get “granted = 0” than now, if all groups got it as often as the "
+        "one that gets it most often"
     )
+    assert means["limit"] == "(12 of these 600)"
+    assert means["alike"] == "Columns that describe a person: income, repaid. Not used: later."
     assert means["budget"].startswith(
-        "On average, swapped people may differ by the equivalent of 1 of "
+        "On average, people may differ from those they are compared with by"
     )
     empty = app.get(f"{table}/means?limit=nan&budget=x").json
     assert (empty["limit"], empty["budget"]) == ("", "")
@@ -227,10 +227,9 @@ def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
     page, person = app.get(audit).text, app.get(f"{audit}/case?row=1").text
     document = app.get(f"{audit}/files/audit.json").json
 
-    assert "more declined in 100 people" in form
-    assert "Declined, among people with equal " in page
-    assert "if everyone were treated like the group that gets “declined” most often" in page
-    assert "at most 5 more people in 100 may get “declined” than now" in page
+    assert "more people in 100 may get “declined” than now" in form
+    assert "Declined, among people alike in " in page
+    assert "more in 100 may get “declined”, if everyone got it as often as the group" in page
     assert "Decision: approved" in page
     assert "interval</" in page
     assert "Over the limit" in page
@@ -239,7 +238,7 @@ def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
         assert "mean prediction" not in text
     lead = person.split('<p class="lead">')[1]
     assert lead.startswith(pd.read_csv(lending)["decision"][0].capitalize())
-    assert "Alike, but sex " in person
+    assert "Equal values, but sex " in person
     assert (document["delta"], document["favourable"]) == (0.05, "approved")
     assert document["rates"]["lower_bound"] > 0.05
 
@@ -294,7 +293,7 @@ def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(own_app, tmp
         assert "That sex plays no part: other columns can stand in for it (proxies)." in page
         assert "certified" not in page
     assert "Which columns may rightly count? height grade Check the other columns" in blind
-    assert "among people alike in height" in closed
+    assert "among people with equal height" in closed
     assert "Over the limit" in checked
     assert "with approximately 95 % confidence" in checked
     assert "each with" not in checked

@@ -81,7 +81,7 @@ def test_a_file_that_is_announced_as_too_large_is_not_begun(tmp_path):
     assert typed.too_large
     assert list(tmp_path.iterdir()) == []
     said = uploads.too_large_sentence(2_000_000_000)
-    assert said.endswith("got 2.0 GB; give its path instead, and it is read where it lies")
+    assert said.endswith("got 2.0 GB; give its path instead")
 
 
 def test_what_is_no_form_is_refused(tmp_path, monkeypatch):

@@ -240,7 +240,10 @@ def test_a_family_says_in_a_note_that_nothing_could_exceed_a_limit():
                 "by ethnicity": {"sensitive_features": "ethnicity"}},
     )  # fmt: skip
 
-    assert any(one.startswith("No model could exceed δ = 0.9") for one in family.summary.warnings)
+    assert any(
+        one.startswith("No model could be over the limit δ = 0.9")
+        for one in family.summary.warnings
+    )
 
 
 def test_without_a_favourable_decision_both_are_named_and_none_is_better():

@@ -221,7 +221,7 @@ def test_people_keep_their_own_level_and_change_others(levels):
     counts = space.counts[space.originals]
     rows = zip(*(column.to_list() for column in space.columns.values()), strict=True)
     assert counts.tolist() == [everybody.get(row, 0) for row in rows]
-    partial = any("declared values of race" in note for note in result.warnings)
+    partial = any("named values of race" in note for note in result.warnings)
     assert partial == (not {"a", "b", "c"} <= set(levels))
 
 

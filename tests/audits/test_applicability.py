@@ -59,9 +59,9 @@ def equal_losses():
 
 
 EMPTY = {
-    "blind": (blind, "The model receives no sensitive feature (sex)"),
-    "lonely": (lonely, "Nobody has anyone to be compared with"),
-    "one place": (everybody_in_one_place, "The similarity puts all people of one label at"),
+    "blind": (blind, "The model does not receive sex"),
+    "lonely": (lonely, "Nobody can be compared"),
+    "one place": (everybody_in_one_place, "Under this similarity, all people with the same"),
     "equal losses": (equal_losses, "Every loss is 0"),
 }
 
@@ -121,7 +121,7 @@ def test_of_a_model_that_receives_no_sensitive_feature_counterparts_are_advised(
     assert result.summary.next_audit == {"similarity": "counterparts", "similarity_settings": {}}
     text = " ".join(str(result).split())
     assert text.startswith("THIS AUDIT CANNOT TELL")
-    assert "The model receives no sensitive feature (sex)" in text
+    assert "The model does not receive sex" in text
     # both lines can be pasted
     assert "ft.audit(..., **result.next_audit)" in text
     assert "similarity=ft.similarity.Counterparts(['sex'], legitimate=[...])" in text
@@ -147,8 +147,8 @@ def test_what_is_shared_says_why_and_tells_no_figures():
     people.loc[[0, 1], ["income", "job", "good", "guess"]] = [30.0, "nurse", 1, 0]
     people["sex"] = ["f", "m"] * 200
     few = ft.audit(people, "good", y_pred="guess", **CALL)
-    assert few.applicability.startswith("Only 2 of 400 people have anyone")
-    assert few.document(5).applicability.startswith("Only fewer than 5 of 400 people have")
+    assert few.applicability.startswith("Only 2 of 400 people can be compared")
+    assert few.document(5).applicability.startswith("Only fewer than 5 of 400 people can")
 
 
 def test_the_next_audit_runs_and_is_applicable():
@@ -247,9 +247,40 @@ def test_the_share_of_people_who_have_company_is_told(capsys):
 def test_people_whom_a_column_sets_apart_are_told_of():
     result = lonely()
 
-    assert "Cut numbers into groups with `bins`" in result.advice
-    assert "Leave ids and dates (id) out" in result.advice
-    assert "give a `model` to ask" in result.advice
+    assert "Group numbers into ranges, for example `bins={'income': [" in result.advice
+    assert "Leave out id (a different value for each person)" in result.advice
+    assert "`features=['income', 'job']`" in result.advice
+    assert "give it (`model`)" in result.advice
+
+
+def test_advice_that_is_typed_lets_people_be_compared(run_line, tmp_path, capsys):
+    """A copy of the sex, an ID and wages keep everybody apart, until the advice is followed."""
+    rng = np.random.default_rng(4)
+    sex, band = rng.choice(["f", "m"], 500), rng.integers(0, 3, 500)
+    people = pd.DataFrame({
+        "id": range(500), "sex": sex, "band": band, "wage": rng.permutation(5000)[:500] + 1000,
+        "is_f": (sex == "f").astype(int), "decision": rng.choice(["yes", "no"], 500),
+    })  # fmt: skip
+    people.to_csv(tmp_path / "people.csv", index=False)
+    report = tmp_path / "report.html"
+    line = ["audit", tmp_path / "people.csv", "--prediction", "decision", "--favourable", "yes",
+            "--sensitive", "sex"]  # fmt: skip
+
+    assert run_line(*line, "--delta", "0.1", "--report", report) == 5
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "Leave out id (a different value for each person) and is_f (it tells everybody" in screen
+    assert "wage has 500 values" in screen
+    columns, bins = re.findall(r"`(--features \S+|--bins\S+ \S+)`", screen)
+    assert columns == "--features band,wage"
+    for page in (screen, report.read_text("utf-8")):
+        assert "bins=" not in page.split("<body")[-1]
+        assert bins in page
+    assert run_line(*line, *columns.split(), *bins.split()) == 0
+    assert "compared)" in capsys.readouterr().out
+    # what is shared has no ranges, which would tell of few people
+    result = ft.audit(people, y_pred="decision", favourable="yes", sensitive_features="sex", rng=0)
+    assert "bins={'wage'" in result.advice
+    assert "bins=" not in result.document(5).advice
 
 
 def test_nobody_may_be_moved_without_a_budget():
@@ -260,7 +291,7 @@ def test_nobody_may_be_moved_without_a_budget():
     with_one = ft.audit(PEOPLE, "good", budget=0.1, **call, **CALL)
 
     assert without.comparable_share == 0
-    assert "Take a `budget` above 0" in without.advice
+    assert "Set a budget above 0 (`budget`)" in without.advice
     assert with_one.comparable_share == 1
     assert with_one.applicability is None
 
@@ -280,7 +311,7 @@ def test_nearly_all_of_the_variance_taken_out_is_nearly_one_place():
 
     nothing_left, enough = audited("income", "spending"), audited("income", "job")
 
-    assert nothing_left.applicability.startswith("The similarity took out all but 0.0066 % of")
+    assert nothing_left.applicability.startswith("The similarity removed all but 0.0066 % of")
     assert enough.applicability is None
     assert 0.01 < enough.similarity.kept_variance(enough.space) < 1
 
@@ -297,7 +328,7 @@ def test_several_audits_keep_it_apart():
 
     assert found.verdicts == {"blind": "not-applicable", "seeing": "rejected"}
     assert any(
-        one.startswith("blind: This audit cannot tell: The model receives")
+        one.startswith("blind: This audit cannot tell: The model does not receive")
         for one in found.headline.warnings
     )
 
@@ -332,7 +363,7 @@ def test_a_feature_of_one_level_is_said_to_be_left_open():
     """The model decides by race alone, and nobody here is of another."""
     asked = {"model": lambda x: (x["race"] == "a").astype(int), "delta": 0.05, "rng": 0,
              "sensitive_features": ["race", "sex"]}  # fmt: skip
-    note = "Everybody has the race 'a': no swap changes it, and nothing is said of race."
+    note = "Everybody has the race 'a', so the audit says nothing about race."
     one = ft.audit(of_two(race="a"), "good", **asked)
     both = ft.audit(of_two(), "good", **asked)
     family = ft.audit_many(
@@ -367,5 +398,5 @@ def test_what_was_learned_in_vain_is_not_advised_again():
         sensitive_features="race",
     )  # fmt: skip
 
-    assert "at distance 0" in found.applicability
+    assert "have distance 0" in found.applicability
     assert "sensitive-subspace" not in found.advice

@@ -124,10 +124,10 @@ def test_each_question_is_asked_so_many_times(draws):
     assert result.statistic == result.law.estimate != result.solution.value
     assert result.document().method == "draws"
     assert result.outlook is None
-    assert any("noise is not counted" in one for one in result.document().warnings)
+    assert any("chance is not counted" in one for one in result.document().warnings)
     # a question has several answers, and accuracy is none of the most frequent one's
     assert result.document().group_metrics == ()
-    assert any("Group metrics are left out" in one for one in result.document().warnings)
+    assert any("This report has no group metrics" in one for one in result.document().warnings)
 
 
 def test_one_answer_is_for_good_unless_the_model_says_otherwise():
@@ -212,8 +212,8 @@ def test_differences_of_graded_scores_count_up_to_a_unit():
         for unit in (None, 1.0)
     }  # fmt: skip
     assert found[1.0].document().questions.unit == 1.0
-    assert any("count up to 1." in one for one in found[1.0].document().warnings)
-    assert "differences of two losses are clipped at 1" in found[1.0].to_markdown()
+    assert any("are cut off at 1." in one for one in found[1.0].document().warnings)
+    assert "differences of losses count up to 1" in found[1.0].to_markdown()
     assert found[None].lower_bound < found[1.0].lower_bound
     assert found[1.0].verdict == "rejected"
 

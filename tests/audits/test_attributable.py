@@ -164,7 +164,7 @@ def test_the_verdict_that_counts_is_the_one_on_every_surface(case, tmp_path):
     )
     assert f"part       {part.value:.4f}" in repr(document)
     screen, page = str(result), result.to_html(tmp_path / "page.html").read_text("utf-8")
-    heading = " ".join(screen.split("\nblind, ")[0].split())
+    heading = " ".join(screen.split("\nblind, ", maxsplit=1)[0].split())
     assert heading.startswith(f"{title.upper()} {finding}")
     assert heading.endswith(f"people of another sex; limit {result.delta:g}")
     junit = ET.fromstring(render_junit(document, failed=False))

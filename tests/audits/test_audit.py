@@ -350,7 +350,11 @@ def test_methods_whose_draws_are_too_few_for_the_level_are_not_compared():
         **options,
     )  # fmt: skip
     assert [row.method for row in result.summary.methods] == ["finite-sample", "limit-law"]
-    assert [note for note in result.summary.warnings if "Not compared here: m-out-of-n." in note]
+    assert [
+        note
+        for note in result.summary.warnings
+        if "does not compare the bounds of: m-out-of-n." in note
+    ]
     asked = []
     with raises(ft.InputError, "`alpha` must be at least 0.1 with 20 resamples"):
         ft.audit(
@@ -388,7 +392,7 @@ def test_twins_of_observed_people_are_told_of():
     free = ft.audit(people, budget=0.5, **call)
 
     assert near.target_scope == "observed"
-    assert any("in the audit data and with their twins, so" in one for one in near.warnings)
+    assert any("in the audit data and with copies of themselves." in one for one in near.warnings)
     assert any(
         one.startswith("`budget` has no effect with the similarity 'ignore-sensitive'")
         for one in free.warnings
@@ -423,7 +427,7 @@ def test_bad_levels_thresholds_and_seeds_are_refused(settings, message):
 
 def test_undeclared_levels_are_named_where_a_certificate_is_asked_for():
     (note,) = compas_audit(delta=0.1, rng=0).headline.warnings
-    assert "levels of race, sex that occur in the data" in note
+    assert "values of race and sex that occur in the data" in note
     assert compas_audit(delta=0.1, levels=LEVELS, rng=0).headline.warnings == ()
     assert compas_audit(rng=0).headline.warnings == ()
 
@@ -442,7 +446,7 @@ def test_people_who_could_be_in_the_training_data_are_counted(tmp_path):
     for train in (training, pl.from_pandas(training), tmp_path / "training.csv"):
         result = audited.overlap(train)
         assert result.training_overlap == expected
-        assert f"{expected} of 1584 people have the same columns as" in result.warnings[-1]
+        assert f"{expected} of 1584 people have the same values in all" in result.warnings[-1]
     strangers = training.assign(charge="none")
     alone = audited.overlap(strangers)
     assert not [warning for warning in alone.warnings if "training data" in warning]

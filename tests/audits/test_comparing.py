@@ -307,17 +307,17 @@ EMPTY = {
         EVERYBODY_GOOD, ft.access.Function(always, features=("age",)), {}, "Every loss is 0",
         "worse",
     ),
-    "random": (people(400), alternating, {}, "got another answer", "not-applicable"),
+    "random": (people(400), alternating, {}, "got a different answer", "not-applicable"),
     "blind and random": (
-        people(400), BLIND_BY_PLACE, {}, "got another answer", "not-applicable",
+        people(400), BLIND_BY_PLACE, {}, "got a different answer", "not-applicable",
     ),
     "equal losses": (EVERYBODY_GOOD, always, {}, "Every loss is 0", "not-applicable"),
     "one group": (
-        people(400).assign(race="b"), fair, {}, "there is no other group", "not-applicable",
+        people(400).assign(race="b"), fair, {}, "nobody to compare them with", "not-applicable",
     ),
     "one place": (
         people(400), fair,
-        {"similarity": SUBSPACE, "budget": 0.01}, "of one label at distance 0", "not-applicable",
+        {"similarity": SUBSPACE, "budget": 0.01}, "true label have distance 0", "not-applicable",
     ),
 }  # fmt: skip
 
@@ -347,7 +347,7 @@ def test_a_model_is_not_worse_than_one_that_answers_unsteadily():
         found = ft.compare(frame, "good", models=order, sensitive_features="g", rng=0)
         assert set(found.obstacles) == {"unsteady"}
         assert (found.verdict, found.not_worse) == ("not-applicable", False)
-        assert "8 of 20 questions" in found.applicability
+        assert "8 of 20 repeated queries" in found.applicability
 
 
 def test_decisions_that_differ_inside_a_profile_leave_no_verdict_on_either_side():
@@ -367,7 +367,7 @@ def test_a_model_that_leaves_sensitive_features_out_by_itself_is_judged_by_its_b
     found = compared(people(400), {"old": biased, "new": only_age})
 
     assert (found.verdict, found.applicability) == ("better", None)
-    same = "new: The model gave the same answer to every person whatever their recorded race"
+    same = "new: The model gives every person the same answer with any other race"
     assert any(note.startswith(same) for note in found.warnings)
 
 

@@ -313,7 +313,7 @@ def test_labels_that_the_model_cannot_predict_are_named():
 
     result = ft.audit(PEOPLE.assign(good=PEOPLE["good"] + 1), "good", model=Whole(), **ASK)
     (note,) = [one for one in result.warnings if "cannot predict" in one]
-    assert note.startswith("True labels that the model cannot predict: [2]. It knows [0, 1]")
+    assert note.startswith("The model cannot predict the true labels [2]. It knows only [0, 1]")
     assert not [one for one in audit(Whole()).warnings if "cannot predict" in one]
 
 

@@ -58,7 +58,7 @@ def test_a_blind_model_is_not_certified(audit, tmp_path):
     assert (code, document["verdict"]) == (5, "not-applicable")
     for text in (screen, page):
         assert "this audit cannot tell" in text.lower()
-        assert "he model receives no sensitive feature" in text
+        assert "he model does not receive sex" in text
         assert "certified" not in text.split("receives")[0]
     assert "--similarity counterparts" in screen
 
@@ -83,8 +83,8 @@ def test_where_nobody_is_comparable_nothing_passes(audit):
     code, screen, document, page = audit(people, f"{GIVEN} --delta 0.05")
 
     assert (code, document["verdict"], document["comparable_share"]) == (5, "not-applicable", 0)
-    assert "obody has anyone to be compared with" in screen
-    assert "obody has anyone to be compared with" in page
+    assert "obody can be compared" in screen
+    assert "obody can be compared" in page
 
 
 def test_a_similarity_that_took_out_every_direction_claims_no_worst_case(audit):
@@ -96,7 +96,7 @@ def test_a_similarity_that_took_out_every_direction_claims_no_worst_case(audit):
 
     assert (code, document["verdict"]) == (5, "not-applicable")
     for text in (screen, page):
-        assert "he similarity puts all people of one label at distance 0" in text
+        assert "nder this similarity, all people with the same true label have distance 0" in text
         assert "would go from" not in text
 
 

@@ -70,7 +70,7 @@ def test_nothing_is_certified_from_targets_that_are_the_audit_data(name):
     (said,) = [text for text in result.warnings if "`targets`" in text]
     shared = 400 * (2 if name == "twice over" else 1)
     counted = min(shared, len(targets))
-    assert said.startswith(f"{counted} of the {len(targets)} rows of `targets` look the same as")
+    assert said.startswith(f"{counted} of the {len(targets)} rows of `targets` are equal to")
     assert "nothing can be certified" in said
 
 
@@ -98,9 +98,9 @@ def test_equal_profiles_alone_are_no_reason_to_refuse(name):
     if shared:
         assert said == [
             (
-                f"{shared} of the {len(targets)} rows of `targets` look the same as someone in the "
-                "audit data. The upper bound holds only if `targets` was chosen without looking at "
-                "them."
+                f"{shared} of the {len(targets)} rows of `targets` "
+                f"{'is' if shared == 1 else 'are'} equal to a person in the audit data. The upper "
+                "bound is valid only if `targets` were chosen without looking at the audit data."
             )
         ]
     else:
@@ -169,13 +169,15 @@ def test_levels_that_are_not_declared_are_noted_with_a_reference_too():
     result = audited(data, reference, **asked)
     declared = audited(data, reference, **asked, levels={"g": ["a", "b", "c"]})
 
-    note = "This covers the levels of g that occur in the data and in `targets`"
+    note = "The verdict covers the values of g that occur in the data or in `targets`"
     assert result.target_scope == declared.target_scope == "reference"
     assert result.verdict == "certified"
     assert [text for text in result.headline.warnings if text.startswith(note)]
-    assert not [text for text in declared.headline.warnings if "This covers" in text]
+    assert not [text for text in declared.headline.warnings if "The verdict covers" in text]
     # predictions alone have no twins: the reference says all
-    assert not [text for text in audited(COARSE, GRID).headline.warnings if "This covers" in text]
+    assert not [
+        text for text in audited(COARSE, GRID).headline.warnings if "The verdict covers" in text
+    ]
 
 
 # -- similarities that learned from the audit's people
@@ -206,8 +208,8 @@ def test_a_similarity_says_how_many_of_the_audits_people_it_was_fitted_on(kind, 
 
     said = [text for text in result.warnings if "fitted on" in text]
     note = (
-        f"{shared} of 60 people have the same x, w as someone in the data that the similarity was "
-        "fitted on. The bounds hold only if they are other people."
+        f"{shared} of 60 people have the same x, w as a person in the data that the similarity was "
+        "fitted on. The bounds are valid only if they are different people."
     )
     assert said == ([note] if shared else [])
     assert all(text in result.summary.warnings for text in said)
@@ -220,6 +222,6 @@ def test_a_similarity_that_was_fitted_on_the_audit_data_says_so(kind):
     result = audited(cases, None, similarity=learned(kind, cases), budget=0.1)
 
     assert result.warnings[0].startswith(
-        "The similarity was fitted on the audit data, all 60 people of them. Who is comparable "
-        "then depends on the sample, which the bounds do not allow for"
+        "The similarity was fitted on all 60 people of the audit data. Who is similar then depends "
+        "on the sample, and the bounds do not allow for that"
     )

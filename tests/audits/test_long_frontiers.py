@@ -38,4 +38,4 @@ def test_a_summary_needs_no_listed_frontiers(monkeypatch):
     assert result.statistic == pytest.approx(listed.statistic, rel=1e-12)
     assert result.price == pytest.approx(listed.price, rel=1e-9)
     assert result.compared_laws == (result.law,)
-    assert any("budget curve is listed at" in str(note) for note in summary.warnings)
+    assert any("has the budget curve at" in str(note) for note in summary.warnings)

@@ -120,7 +120,7 @@ def test_predictions_alone_are_planned_with_the_points_of_each_sample():
 
     fixed = sample_size(value=pilot.statistic, delta=0.02)
     assert plan.n > 1.5 * fixed.n
-    assert "people of its own sample alone" in plan.notes[0]
+    assert "only with people of its own sample" in plan.notes[0]
     assert_kept(plan, "rejected", 60, **settings)
 
 

@@ -191,18 +191,19 @@ def test_what_must_agree_is_held_fixed():
     assert exact.rates.groups == ("sex",)
     assert exact.verdict == "rejected"
     assert nobody.rates is None
-    assert nobody.applicability.startswith("Nobody has anyone to be compared with")
+    assert nobody.applicability.startswith("Nobody can be compared")
 
 
 UNTESTABLE = {
-    "distance": (dict(similarity=DISTANCE, budget=0.05), "this similarity compares others too",
-                 "Audit with the similarity 'ignore-sensitive', with `bins` for numbers (job)"),
+    "distance": (dict(similarity=DISTANCE, budget=0.05),
+                 "compares people whose other columns differ",
+                 "Use the similarity 'ignore-sensitive', and group numbers into ranges: `bins={'"),
     "tolerance": (dict(similarity=ft.similarity.IgnoreSensitive(tolerance={"job": 1})),
-                  "this similarity compares others too", "Audit with the similarity"),
-    "targets": (dict(targets=BY_COLUMNS.head(50)), "compared with the people of `targets`",
-                "Audit with the similarity 'ignore-sensitive' and without `targets`"),
-    "range": (dict(loss="squared", method="limit-law"), "they need a `loss_range`",
-              "Give the least and the largest loss there can be as `loss_range`"),
+                  "compares people whose other columns differ", "Use the similarity"),
+    "targets": (dict(targets=BY_COLUMNS.head(50)), "compared with those of another file",
+                "Use the similarity 'ignore-sensitive', without `targets`"),
+    "range": (dict(loss="squared", method="limit-law"), "the range of the loss is not known",
+              "Give the smallest and the largest possible loss (`loss_range`)"),
 }  # fmt: skip
 
 
@@ -213,7 +214,7 @@ def test_where_rates_are_not_about_those_compared_there_is_no_verdict(name):
 
     assert result.verdict == "not-applicable"
     assert result.rates is None
-    assert result.applicability.startswith("People with one and the same profile got different")
+    assert result.applicability.startswith("People with equal values in all columns got different")
     assert reason in result.applicability
     assert result.advice.startswith(advice)
 
@@ -247,7 +248,7 @@ def test_outcomes_are_said_without_worse_and_better():
 
     assert result.verdict == "rejected"
     said = result.to_markdown()
-    assert "treated as the group with the largest mean prediction among those alike" in said
+    assert "treated like the group with the largest mean prediction" in said
     assert "worst-treated" not in said.split("## ")[0]
 
 
@@ -274,7 +275,7 @@ def test_a_family_has_verdicts_on_rates():
     assert found.verdicts == {"old": "rejected", "lenient": "inconclusive"}
     assert 0.02 < old.lower < 0.2
     assert old.upper is lenient.upper is None
-    assert any("rates among people alike (R)" in note for note in found.headline.warnings)
+    assert any("rates among people with equal values" in note for note in found.headline.warnings)
 
 
 def test_models_are_compared_with_bounds_of_rates():
@@ -288,7 +289,7 @@ def test_models_are_compared_with_bounds_of_rates():
     assert old.lower < 0.2 < old.statistic
     assert old.upper is None
     assert found.verdict == "undecided"
-    assert any("rates among people alike (R)" in note for note in found.warnings)
+    assert any("rates among people with equal values" in note for note in found.warnings)
 
 
 def test_no_plan_is_made_for_a_verdict_on_rates(different):
@@ -307,12 +308,14 @@ def test_a_stream_has_no_verdict_once_answers_differ(tmp_path, capsys):
     assert before.applicability is None
     assert state.verdict == "not-applicable"
     assert state.stopped_at is None
-    assert state.applicability.startswith("People with one and the same profile got different")
+    assert state.applicability.startswith("People with equal values in all columns got different")
     again = ft.Monitor.resume(tmp_path / "state")
     assert again.state.verdict == "not-applicable"
     DIFFERENT.to_csv(tmp_path / "people.csv", index=False)
     line = f"monitor {tmp_path}/people.csv --state {tmp_path}/new --label good --prediction guess "
     assert main([*line.split(), "--sensitive", "sex", "--delta", "0.02"]) == 5
     out = capsys.readouterr().out
-    assert "This audit cannot tell: people with one and the same profile" in " ".join(out.split())
+    assert "This audit cannot tell: people with equal values in all columns" in " ".join(
+        out.split()
+    )
     assert "Evidence of bias" not in out

@@ -355,7 +355,7 @@ def test_names_of_levels_that_few_people_have_are_not_told():
 
 
 def test_a_document_says_that_its_tables_are_of_the_moves_shown():
-    sentence = "Flows, affected profiles and groups are those of the moves that are shown."
+    sentence = "Flows and groups are computed only from the swaps that are listed."
     assert sentence in priced_audit(1).document(3).warnings
     assert sentence not in priced_audit(1).summary.warnings
 
@@ -374,8 +374,8 @@ def test_numbers_of_any_size_in_notes_are_rounded_by_their_kind():
         loss=lambda truth, _: np.full(len(truth), 1.23457e-05),
     )  # fmt: skip
 
-    assert result.summary.applicability.startswith("Every loss is 1.23457e-05, whoever")
-    assert result.document(5).applicability.startswith("Every loss is about 0, whoever")
+    assert result.summary.applicability.startswith("Every loss is 1.23457e-05, for")
+    assert result.document(5).applicability.startswith("Every loss is about 0, for")
 
 
 def test_digits_in_names_and_settings_are_no_numbers_of_people():
@@ -389,10 +389,12 @@ def test_digits_in_names_and_settings_are_no_numbers_of_people():
     exact, shared = (" ".join(result.document(share).warnings) for share in (None, 5))
 
     for text in (exact, shared):
-        assert "Everybody has the level4 4: no swap changes it" in text
+        assert "Everybody has the level4 4, so the audit says nothing" in text
         assert "`budget` has no effect" in text
-    assert "120 of 120 people have the same columns as someone in the training data" in exact
-    assert "about 120 of 120 people have the same columns" in shared
+    assert (
+        "120 of 120 people have the same values in all columns as a person in the training" in exact
+    )
+    assert "about 120 of 120 people have the same values" in shared
 
 
 ROUNDED = {

@@ -222,7 +222,9 @@ def test_a_long_budget_curve_is_drawn_and_said_to_be_thinned():
 
     assert corners > 5000
     assert len(summary.budget_curve) <= 400
-    assert any(f"budget curve's {corners} corners are listed" in note for note in summary.warnings)
+    assert any(
+        f" of the {corners} corners of the budget curve" in note for note in summary.warnings
+    )
     assert chart_specs(summary)["curve"]
     assert summary.budget_curve[-1].value == result.budget_curve(1e9)
     near = [one for one in summary.budget_curve if one.budget <= 10 * summary.budget]
@@ -245,5 +247,8 @@ def test_of_many_groups_those_that_add_most_are_listed():
     assert len(summary.groups) == 500
     assert all(group.contribution > 0 for group in summary.groups)
     assert summary.group_metrics == ()
-    assert "500 of 1200 groups are listed here, those that add most." in summary.warnings
-    assert any("Group metrics by post are left out here" in note for note in summary.warnings)
+    assert (
+        "This report lists the 500 of 1200 groups that add most to the statistic."
+        in summary.warnings
+    )
+    assert any("This report has no group metrics by post" in note for note in summary.warnings)

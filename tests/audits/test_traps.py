@@ -11,7 +11,7 @@ import fairtransport as ft
 from fairtransport.cli import main
 
 CALL = dict(sensitive_features="sex", delta=0.05, rng=0)
-INDEPENDENT = "ows must be independent people, or the bounds are too narrow."
+INDEPENDENT = "Bounds are too narrow if rows are not independent people."
 
 
 def draw(n=400, seed=11):
@@ -72,9 +72,9 @@ def test_a_pipeline_that_drops_the_sensitive_column_is_not_certified(loss):
     assert result.bounds_verdict == "certified"
     assert result.verdict == result.summary.verdict == "not-applicable"
     assert result.applicability == (
-        "The model gave the same answer to every person whatever their recorded sex: it does not "
-        "use this column, or not for these people. This is no evidence of fairness: other columns "
-        "can stand in for it."
+        "The model gives every person the same answer with any other sex: it does not use this "
+        "column, or not for these people. This is no evidence of fairness: other columns may stand "
+        "in for it (proxies)."
     )
     assert result.document(share=5).applicability == result.applicability
 
@@ -107,8 +107,8 @@ def test_of_a_model_that_is_blind_for_both_features_both_are_named():
     result = audit(blind, sensitive_features=["sex", "job"])
 
     assert result.applicability.startswith(
-        "The model gave the same answer to every person whatever their recorded sex or job: it "
-        "does not use these columns, or not for these people."
+        "The model gives every person the same answer with any other sex or job: it does not use "
+        "these columns, or not for these people."
     )
     one_is_used = audit(sensitive_features=["sex", "job"])
     assert one_is_used.applicability is None
@@ -116,7 +116,7 @@ def test_of_a_model_that_is_blind_for_both_features_both_are_named():
 
 def test_with_a_budget_it_is_a_note_as_others_than_twins_count():
     like = ft.similarity.MixedTabular(scales={"income": 8}, exact=["job"])
-    words = "all of the statistic comes from differences in other columns"
+    words = "the whole statistic comes from differences in other columns"
     near = audit(blind, similarity=like, budget=0.05)
     free = audit(blind, similarity=like, budget=0.0)
     control = audit(similarity=like, budget=0.05)
@@ -152,7 +152,7 @@ def test_asking_that_stops_at_a_certificate_is_told_it_too_and_the_advice_works(
 
     assert stopped.query_record.stopped == control.query_record.stopped == "certified"
     assert stopped.verdict == "not-applicable"
-    assert stopped.advice == "Ask about everybody: leave `until_sure` out."
+    assert stopped.advice == "Query everybody: leave out `queries.until_sure`."
     assert audit(blind, **call).advice.startswith("Check the other columns")
     assert control.verdict == "certified"
 
@@ -161,7 +161,7 @@ def test_a_comparison_goes_by_the_bounds_and_says_it():
     def biased(points):
         return (points["income"] > 31 + 6 * (points["sex"] == "f")).astype(int)
 
-    words = "new: The model gave the same answer to every person"
+    words = "new: The model gives every person the same answer"
     found = ft.compare(
         PEOPLE, "good", models={"old": biased, "new": blind}, sensitive_features="sex", rng=0
     )
@@ -209,9 +209,11 @@ def test_a_threshold_that_no_model_could_exceed_gives_no_certificate(settings, l
     within = ft.audit(people, "good", delta=limit - 1e-6, **call)
 
     assert beyond.verdict == "not-applicable"
-    assert beyond.applicability.startswith(f"No model could exceed δ = {limit + 1e-6:g} with these")
-    assert f"can rise by {limit:.4g} at most" in beyond.applicability
-    assert beyond.advice.startswith("Take a smaller `delta`.")
+    assert beyond.applicability.startswith(
+        f"No model could be over the limit δ = {limit + 1e-6:g} with these"
+    )
+    assert f"can rise by at most {limit:.4g}" in beyond.applicability
+    assert beyond.advice.startswith("Set a smaller limit (`delta`).")
     assert within.verdict == "certified"
     assert ft.audit(people, "good", delta=limit / 2, **call).applicability is None
 
@@ -223,8 +225,8 @@ def test_where_nothing_is_settled_a_threshold_beyond_reach_is_a_warning():
     few, control = (audit(often_wrong, PEOPLE[:4], delta=delta) for delta in (0.5, 0.02))
 
     assert few.bounds_verdict == control.bounds_verdict == "inconclusive"
-    assert few.warnings[0].startswith("No model could exceed δ = 0.5 with these people")
-    assert notes_with(control, "No model could exceed") == []
+    assert few.warnings[0].startswith("No model could be over the limit δ = 0.5 with these people")
+    assert notes_with(control, "No model could be over") == []
 
 
 # predictions identical to labels, one group, an ID
@@ -233,7 +235,7 @@ def test_where_nothing_is_settled_a_threshold_beyond_reach_is_a_warning():
 @pytest.mark.parametrize("given", [True, False])
 def test_predictions_that_equal_the_labels_are_named(given):
     people = PEOPLE.assign(good=nearly_blind(PEOPLE))
-    words = "All 400 predictions equal the true labels. Look whether a feature gives the labels"
+    words = "All 400 predictions equal the true labels. Check whether a feature reveals the labels"
     answers = {"y_pred": people["good"].to_numpy(copy=True)} if given else {"model": nearly_blind}
     exact = ft.audit(people, "good", **answers, **CALL)
     people.loc[0, "good"] = 1 - people.loc[0, "good"]
@@ -250,9 +252,10 @@ def test_where_everybody_is_of_one_group_the_group_is_named_and_the_advice_works
 
     for result in (asked, given):
         assert result.verdict == "not-applicable"
-        assert result.applicability == "Everybody has the sex 'f': there is no other group."
-    assert "or give a `model` to ask and declare all `levels` of sex" in given.advice
-    assert "or declare all `levels` of sex there can be" in asked.advice
+        assert result.applicability.startswith("Everybody is in the same group (sex 'f')")
+    named = "name the values that sex can have, as in `levels={'sex': ['f', 'OTHER']}`"
+    assert f"Or give the model (`model`) and {named}" in given.advice
+    assert f"Or {named}" in asked.advice
     followed = audit(people=women, levels={"sex": ["f", "m"]})
     assert followed.applicability is None
     assert audit().applicability is None
@@ -271,7 +274,7 @@ def test_an_id_among_the_features_is_named_and_the_advice_works(values):
     result = audit(people=people)
 
     assert result.warnings[0].startswith(
-        "The column person_id has another value for every person, as an ID has."
+        "The column person_id has a different value for each person, as an ID has"
     )
     followed = audit(people=people, features=["sex", "income", "job"])
     assert notes_with(followed, "as an ID has") == []
@@ -307,8 +310,11 @@ def test_counts_that_are_survey_weights_are_named_and_the_advice_works(repeats):
     result = ft.audit(people, "good", counts="weight", **call)
     first = result.warnings[0]
 
-    assert first.startswith("The counts in weight look like survey weights: all of 400 rows stand ")
-    assert f"{people['weight'].sum()} in all. Weights are no counts: r{INDEPENDENT}" in first
+    assert first.startswith(
+        "The counts in weight look like survey weights: each of 400 rows stands"
+    )
+    assert f"{people['weight'].sum()} in all. With weights as counts, bounds are too" in first
+    assert "`sample_weight='weight'`, without `counts`" in first
     assert any(
         note.startswith("The counts in weight look like survey")
         for note in result.document(share=5).warnings
@@ -411,13 +417,13 @@ def test_a_column_of_repeated_units_is_named_and_the_advice_works(audited):
     result = audit(people=visits, features=features)
     (note,) = notes_with(result, INDEPENDENT)
 
-    assert note.startswith(f"The column patient_id has 120 values for {len(visits)} people, and")
-    assert "have the same sex, as several rows of one person do" in note
+    assert note.startswith(f"The column patient_id has 120 values for {len(visits)} rows, and")
+    assert "have the same sex, like several rows of one person" in note
     followed = audit(people=visits.drop_duplicates("patient_id"), features=features)
     assert notes_with(followed, INDEPENDENT) == []
 
 
-EVEN = "more evenly than independent people fall"
+EVEN = "more even than chance allows for independent people"
 
 
 @pytest.mark.parametrize("counts", [None, "count"])
@@ -460,12 +466,11 @@ def test_a_column_whose_people_are_alike_is_named_and_the_advice_works(kind, tmp
         people.to_csv(tmp_path / "people.csv", index=False)
         people = tmp_path / "people.csv"
     result = audit(by_grade, people, features=["sex", "grade"])
-    [note] = notes_with(result, "treated more alike than chance explains")
-    assert "with the same home" in note
-    assert "name home in `clusters`" in note
+    [note] = notes_with(result, "more equal among people with the same home than chance explains")
+    assert "`clusters='home'`" in note
     advised = audit(by_grade, people, features=["sex", "grade"], clusters="home")
     assert advised.upper_bound > result.upper_bound
-    assert not notes_with(advised, "more alike than chance")
+    assert not notes_with(advised, "than chance explains")
 
 
 def test_columns_that_say_nothing_of_the_gains_are_no_units():
@@ -473,7 +478,7 @@ def test_columns_that_say_nothing_of_the_gains_are_no_units():
         audit(by_grade, households(np.random.default_rng(seed), 0.0), features=["sex", "grade"])
         for seed in range(10)
     ]
-    assert not any(notes_with(result, "more alike than chance") for result in results)
+    assert not any(notes_with(result, "than chance explains") for result in results)
 
 
 def test_columns_that_determine_a_group_are_no_units():
@@ -524,38 +529,40 @@ def with_noise(levels, n=2000, seed=8):
 
 def test_the_number_of_alternatives_is_told_beside_the_random_swap():
     many, few = with_noise(20), with_noise(2)
-    (note,) = notes_with(many, "alternatives")
+    (note,) = notes_with(many, "copies")
 
     assert many.statistic > 1.5 * few.statistic
-    assert note.startswith("Each person is compared with 19 alternatives, and the worst counts")
+    assert note.startswith("Each person is compared with 19 copies, and the worst counts")
     change = many.random_swap_risk - many.baseline_risk
-    assert "With a random one instead, in proportion to the groups and with their own" in note
+    assert "If one group were drawn at random instead, in proportion to its size" in note
     assert f"the mean loss would change by {change:.4f}" in note
     assert abs(change) < many.statistic / 2
-    assert notes_with(few, "alternatives") == []
+    assert notes_with(few, "the worst counts") == []
     both = audit(sensitive_features=["sex", "job"])
-    assert notes_with(both, "Each person is compared with 5 alternatives")
+    assert notes_with(both, "Each person is compared with 5 copies")
     unused = audit(blind, sensitive_features=["sex", "job"])
-    assert notes_with(unused, "alternatives") == []  # the worst of many is 0 too
+    assert notes_with(unused, "the worst counts") == []  # the worst of many is 0 too
 
 
 def test_a_certificate_says_which_levels_it_covers():
     rare = PEOPLE.assign(sex=["x"] * 2 + [*PEOPLE["sex"][2:]])
-    (note,) = notes_with(audit(people=rare), "This covers")
-    (plain,) = notes_with(audit(), "This covers")
-    (shared,) = [one for one in audit(people=rare).document(5).warnings if "This covers" in one]
+    (note,) = notes_with(audit(people=rare), "The verdict covers")
+    (plain,) = notes_with(audit(), "The verdict covers")
+    (shared,) = [
+        one for one in audit(people=rare).document(5).warnings if "The verdict covers" in one
+    ]
 
-    assert "(sex: f, m, x). People of other levels are not covered" in note
+    assert "(sex: f, m, x), and no others" in note
     # (1 - p)^400 = 0.05
-    assert "a level that 0.75 % of people have is absent from 400 people" in note
+    assert "a value that 0.75 % of people have is absent from 400 people" in note
     assert pytest.approx(0.05, abs=0.002) == (1 - 0.0075) ** 400
-    assert "Few people have sex x (2): where levels are so rare, others may be missing." in note
+    assert "Few people have sex x (2): where values are so rare, others may be missing." in note
     assert "Few people" not in plain
     # who is one of two is named to nobody
     assert " x" not in shared
     assert "Few people" not in shared
     declared = audit(levels={"sex": ["f", "m"]})
-    assert notes_with(declared, "This covers") == []
+    assert notes_with(declared, "The verdict covers") == []
 
 
 # a feature that the model does not receive, beside one that it does
@@ -589,7 +596,7 @@ def test_a_feature_that_the_model_does_not_receive_is_no_part_of_what_is_said():
                      **(settings | {"sensitive_features": "origin"}))  # fmt: skip
 
     (note,) = notes_with(half, "does not receive origin")
-    assert "nothing is said of origin here, nor of columns that stand in for it" in note
+    assert "says nothing about origin, nor about other columns that stand in for it" in note
     assert "Audit origin alone" in note
     assert [one.feature for one in half.decisions.by_feature] == ["sex"]
     assert "if only their recorded sex were different." in str(half.decisions)
@@ -610,12 +617,13 @@ def test_columns_that_stand_for_a_feature_are_named_and_the_advice_works():
     followed = ft.audit(BOTH, "good", features=features, sensitive_features=flags, **settings)
 
     assert alone.verdict == "not-applicable"
-    assert "It receives from_a, from_b, from_c, in which everybody of one origin has the same" in (
+    assert "It receives from_a, from_b and from_c, which together have the same information" in (
         alone.applicability
     )
-    assert "Name from_a, from_b, from_c as sensitive instead of origin" in alone.advice
+    assert "Name from_a, from_b and from_c as sensitive instead of origin" in alone.advice
+    assert "`sensitive_features=['from_a', 'from_b', 'from_c']`" in alone.advice
     assert alone.next_audit is None
-    assert notes_with(both, "Name from_a, from_b, from_c instead of origin")
+    assert notes_with(both, "Name from_a, from_b and from_c instead of origin")
     assert followed.verdict == "rejected"
     near = (BOTH["income"] > 31) & (BOTH["income"] <= 33)
     assert followed.decisions.worse_off.people == (near & (BOTH["origin"] == "a")).sum() > 10
@@ -650,13 +658,13 @@ def test_a_column_that_gives_the_decision_away_is_named_and_the_advice_works():
     leaking = audit_decisions(people.assign(reason=reason))
     followed = audit_decisions(people.assign(reason=reason), features=["income", "job"])
 
-    assert notes_with(leaking, "The column reason gives the decision away")
-    assert "gives the decision away" not in " ".join(leaking.document(5).warnings)
-    assert notes_with(followed, "gives the decision away") == []
-    assert notes_with(audit_decisions(people), "gives the decision away") == []
+    assert notes_with(leaking, "The column reason reveals the decision")
+    assert "reveals the decision" not in " ".join(leaking.document(5).warnings)
+    assert notes_with(followed, "reveals the decision") == []
+    assert notes_with(audit_decisions(people), "reveals the decision") == []
     # values of their own agree with themselves
     own = people.assign(number=np.arange(len(people)) * 1.7)
-    assert notes_with(audit_decisions(own), "The column number gives") == []
+    assert notes_with(audit_decisions(own), "The column number reveals") == []
 
 
 def test_what_counts_as_unfavourable_is_listed():
@@ -666,7 +674,7 @@ def test_what_counts_as_unfavourable_is_listed():
     (note,) = notes_with(audit_decisions(some), "counts as unfavourable")
     shared = " ".join(audit_decisions(some).document(5).warnings)
     assert "withdrawn" not in shared  # few may have a decision, and notes are shared too
-    assert "Every decision but 'yes' counts as unfavourable: 'no', 'withdrawn'." in note
+    assert "Every decision other than 'yes' counts as unfavourable: 'no', 'withdrawn'." in note
     assert notes_with(audit_decisions(people), "counts as unfavourable") == []
 
 
@@ -685,9 +693,9 @@ def test_groups_that_are_spelled_in_two_ways_are_named():
     people = decided()
     two = people.assign(sex=people["sex"].where(people.index % 3 > 0, people["sex"].str.upper()))
 
-    (note,) = notes_with(audit_decisions(two), "blanks or case")
+    (note,) = notes_with(audit_decisions(two), "spaces or capital letters")
     assert "The column sex has the groups 'F' and 'f'" in note
-    assert notes_with(audit_decisions(people), "blanks or case") == []
+    assert notes_with(audit_decisions(people), "spaces or capital letters") == []
 
 
 @pytest.mark.parametrize("model", [None, nearly_blind])

@@ -319,7 +319,7 @@ def test_comparisons_and_families_take_units(people):
     assert by_unit.upper - by_unit.lower > by_row.upper - by_row.lower
     assert units.summary.units.count == MANY
     assert open_sizes.summary.differences[0].lower is None
-    assert any("`largest` was not declared" in note for note in open_sizes.warnings)
+    assert any("the largest was not declared" in note for note in open_sizes.warnings)
     family = {"a": {"delta": 0.1}, "b": {"delta": 0.2}}
     features = ["sex", "grade"]
     audits = ft.audit_many(

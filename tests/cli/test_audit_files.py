@@ -42,7 +42,7 @@ def test_a_type_can_be_trusted(run):
 
 def test_declared_levels_leave_no_note(run):
     line = ["audit", "people.csv", *ASKED, "--model", "model.skops", "--delta", "0.3"]
-    note = "This covers the levels of race that occur in the data (race: a, b)."
+    note = "The verdict covers the values of race that occur in the data (race: a, b)"
 
     assert note in run(*line).words
     assert note not in run(*line, "--levels.race", "a,b").words
@@ -55,13 +55,15 @@ def test_levels_may_leave_some_out_but_not_all(run):
     assert done.code == 2
     message = "Error: `--levels.race` must hold at least one value that occurs, got ['z']\n"
     assert done.err == message
-    assert "are compared only at the declared values of race" in run(*line, "a").words
+    assert (
+        "are compared only with copies that have the named values of race" in run(*line, "a").words
+    )
 
 
 def test_columns_change_together_by_flag_and_by_file(run, folder):
     line = ["audit", "people.csv", "--model", "model.skops", "--seed", "1"]
     by_flag = run(*line, "--label", "good", "--sensitive", "race", "--together", "race,age")
-    note = "Twins take the combinations of race and age that occur in the data"
+    note = "Copies have the combinations of race and age that occur in the data"
 
     assert note in by_flag.words
     for sets in ('["race,age"]', '[["race", "age"]]'):

@@ -87,7 +87,7 @@ def test_ways_of_asking_are_flags(folder, capsys):
     line = ["audit", str(folder / "people.csv"), *TOLD, "--model", str(folder / "model.skops")]
     more = ["--delta", "0.9", "--until-sure", "--query-limit", "6", "--repeats", "2"]
     assert main([*line, *more, "--price-per-1000", "3"]) in {0, 5}
-    assert "4 questions, when the limit of queries was reached" in " ".join(
+    assert "4 queries, when the limit of queries was reached" in " ".join(
         capsys.readouterr().out.split()
     )
     assert main([*line, "--price-per-1000", "-3"]) == 2

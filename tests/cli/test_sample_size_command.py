@@ -57,7 +57,7 @@ def test_from_the_share_alone(capsys, tmp_path):
 
 def test_certifying_mentions_the_rule_of_three(capsys):
     assert run("--value", 0.01, "--delta", 0.0365, "--goal", "certify", "--power", 0.9) == 0
-    assert "Note: Even if nobody in the sample is affected" in flat(capsys.readouterr().out)
+    assert "Note: With fewer than" in flat(capsys.readouterr().out)
 
 
 def test_from_a_pilot(pilot, capsys):
@@ -70,8 +70,8 @@ def test_from_a_pilot(pilot, capsys):
 
     out = flat(capsys.readouterr().out)
     assert plan.words in out
-    assert f"value {result.statistic:.4f} is itself an estimate, from 400 people" in out
-    assert "people of its own sample alone" in out
+    assert f"value {result.statistic:.4f} is itself an estimate, from 400 cases" in out
+    assert "only with people of its own sample" in out
 
 
 def test_a_reference_that_the_planned_audit_will_have_too(pilot, capsys, tmp_path):

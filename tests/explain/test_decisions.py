@@ -191,13 +191,13 @@ def test_scores_and_numbers_are_changes_in_their_unit():
     assert "get another" not in page
     assert "f, higher with another sex 0.3 higher on average" in result.decisions.plot().to_json()
     assert result.document(5).decisions is None
-    assert "not told in a shared document" in result.document(5).decisions_missing
+    assert "A shared document does not show" in result.document(5).decisions_missing
 
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"y_pred": "guess"}, "Only predictions"),
+        ({"y_pred": "guess"}, "Without the model"),
         ({"queries": ft.Queries(draws=2)}, "at random"),
     ],
 )

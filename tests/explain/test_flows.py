@@ -120,7 +120,7 @@ def audit_of(labels, levels, groups):
     ("labels", "levels", "groups", "reason"),
     [
         (21, 2, 2, "there are more than 20 labels"),
-        (20, 30, 20, "labels, levels and groups make more than 1000 cells"),
+        (20, 30, 20, "labels, values and groups make more than 1000 cells"),
         (2, 40, 2, None),
     ],
 )
@@ -128,7 +128,7 @@ def test_flows_of_too_many_cells_are_left_out_of_a_document_and_said_to_be(
     labels, levels, groups, reason
 ):
     result = audit_of(labels, levels, groups)
-    note = f"Flows by f are left out here: {reason}."
+    note = f"This report has no flows by f: {reason}."
 
     assert (note in result.summary.warnings) == (reason is not None)
     assert bool(result.summary.flows) == (reason is None)
@@ -158,10 +158,10 @@ def test_of_many_levels_a_document_shows_those_with_most_moves_and_the_sum_of_ot
         assert there[name].to_dict() == pytest.approx(others[name].sum().to_dict())
     assert cells["people"].sum() == pytest.approx(whole["people"].sum())
     assert (
-        f"Flows by f show {shown - 1} of {levels} levels, those with most moves, and all others "
-        "as one."
+        f"Flows by f show the {shown - 1} of {levels} values with most swaps, and all others as "
+        "one."
     ) in result.summary.warnings
-    assert any("left out here" in note for note in result.document(share=5).warnings)
+    assert any("has no flows by f" in note for note in result.document(share=5).warnings)
 
 
 def test_a_level_that_is_called_all_others_is_told_apart():

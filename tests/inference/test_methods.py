@@ -167,7 +167,7 @@ def test_efron_says_in_words_when_it_is_not_to_be_trusted():
         problem = case.problem.with_budget(0.05) if not trusted else case.problem
         law = sampling_law(problem, counts, method="efron", rng=1)
         assert law.gaussianity.looks_gaussian == trusted
-        assert ("not to be trusted" in law.notes[0]) == (not trusted)
+        assert ("do not trust" in law.notes[0]) == (not trusted)
     constant = cases.no_bias()
     law = sampling_law(constant.problem, rng.multinomial(50, constant.frequencies), method="efron")
     assert "no variation" in law.notes[0]
@@ -179,7 +179,7 @@ def test_the_numerical_method_says_what_truncation_does():
     law = sampling_law(case.problem, counts, method="numerical", n_resamples=500, rng=0)
     assert law.acceptance < 0.01
     assert "drawn exactly" in law.notes[0]
-    assert "not to be trusted" in law.notes[1]
+    assert "Do not trust" in law.notes[1]
     few = cases.near_corner()
     quiet = sampling_law(few.problem, [950, 50, 0], method="numerical", step=0.01, rng=0)
     assert quiet.notes == ()

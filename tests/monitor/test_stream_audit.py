@@ -51,7 +51,7 @@ def test_if_both_verdicts_fall_neither_is_given():
 
     assert state.verdict == "inconclusive"
     assert state.stopped_at is None
-    assert "certified at record" in state.warnings[0]
+    assert "certified at case" in state.warnings[0]
 
 
 def test_a_state_can_be_compared():
@@ -136,7 +136,7 @@ def test_what_is_0_by_construction_is_not_certified(features, capsys):
         return
     assert (state.verdict, found.verdict) == ("not-applicable", "not-applicable")
     assert state.applicability.startswith(found.applicability)
-    assert "This audit cannot tell: the model receives no sensitive feature (group)" in screen
+    assert "This audit cannot tell: the model does not receive group" in screen
     assert "Evidence" not in screen
 
 

@@ -306,13 +306,13 @@ def sample(**changes):
             ),
         ),
         worst_pair=None,
-        budget_in_words="All similar people are at distance 0, so the budget does not matter.",
+        budget_in_words="The budget has no effect.",
         budget_curve=(CurvePoint(0.0, statistic),),
         costs=(),
         without_feature=(FeatureRole("race", 0.0246, 0.5357), FeatureRole("sex", 0.0, None)),
         law=_law(statistic),
         warnings=(
-            "Twins take the levels of race, sex that occur in the data; declare `levels`.",
+            "Copies have the values of race, sex that occur in the data (`levels`).",
         ),
         suppression=None,
         provenance=Provenance(
@@ -353,7 +353,7 @@ def with_budget():
         whole,
         verdict="inconclusive",
         decisions=None,
-        decisions_missing="The answers are random: one answer does not tell what a person gets.",
+        decisions_missing="The model answers at random.",
         lower_bound=0.0312,
         upper_bound=None,
         interval=Limits(0.0291, None),
@@ -387,7 +387,7 @@ def with_budget():
         worst_pair=WorstPair(
             moves[0].from_profile, moves[0].to_profile, (0.3, 0.7), (0.9, 0.1), 0.5, 1.2
         ),
-        budget_in_words="On average, swapped people may differ by the equivalent of 0.5 of age.",
+        budget_in_words="On average, people may differ by the equivalent of 0.5 of age.",
         costs=(CostRule("age", "5", "1 (grows with the square)"), CostRule("sex", "any", "free")),
         budget_curve=(
             CurvePoint(0.0, 0.02), CurvePoint(0.004, 0.05), CurvePoint(0.01, 0.0606),

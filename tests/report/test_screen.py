@@ -134,7 +134,7 @@ def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide)
         f"from unequal predictions {result.disagreement:.4f}, for people with equal values" in out
     )
     assert "Features race, age" in out
-    assert "Some profiles have several predictions (the features do not tell these" in out
+    assert "Some people with equal values in all columns have different predictions" in out
     assert "race a, age 20 the same profile 1 1 → 0" in out
     assert "age 20 race: b → a 1 1 → 0" in out
 

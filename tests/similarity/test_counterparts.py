@@ -344,7 +344,7 @@ def test_a_column_of_one_value_cannot_move_and_is_named():
         model=lambda asked: (asked["height"] > 170).astype(int),
         features=["height", "country"], sensitive_features="sex", similarity="counterparts", rng=0,
     )  # fmt: skip
-    assert any("one value of country only" in note for note in result.warnings)
+    assert any("all have the same country" in note for note in result.warnings)
 
 
 def test_a_person_is_explained_in_a_sentence(fitted):

@@ -66,11 +66,11 @@ def test_people_can_be_held_out_with_rare_levels_dates_and_missing_numbers():
 
     assert found.verdict == "rejected"
     for name in ("job", "since"):
-        (said,) = (one for one in found.warnings if f"a value of {name!r} that nobody has" in one)
-        assert said.endswith("it counts as different from every other.")
+        (said,) = (one for one in found.warnings if f"a value of {name} that does not occur" in one)
+        assert said.endswith("It counts as different from every other value.")
         assert int(said.split()[0]) < found.n
     shared = " ".join(found.document(10).warnings)
-    assert "a value of 'job' that nobody has" in shared
+    assert "a value of job that does not occur" in shared
     assert "rare" not in shared
 
 
@@ -115,10 +115,10 @@ def test_a_missing_number_is_not_taken_for_the_mean_of_the_fitting_data():
     space = build_space(later, sensitive_features="group", missing="level")
 
     (own,) = like.warnings(build_space(frame, sensitive_features="group"))
-    assert own.startswith("The similarity was fitted on the audit data, all 100 people of them.")
+    assert own.startswith("The similarity was fitted on all 100 people of the audit data.")
     said = like.warnings(space)
-    assert said[0].startswith("50 of 100 people have the same x as someone in the data")
-    assert said[1].startswith("50 of 100 people have a value of 'x' that nobody has")
+    assert said[0].startswith("50 of 100 people have the same x as a person in the data")
+    assert said[1].startswith("50 of 100 people have a value of x that does not occur")
 
 
 def test_new_levels_do_not_hide_that_people_were_fitted_on():
@@ -153,7 +153,7 @@ def test_people_held_out_are_not_audited_and_are_told_of():
 
     assert int(said.split()[0]) + found.n == 300
     assert 60 < int(said.split()[0]) < 120
-    assert said.endswith(f"the audit is of {found.n} others.")
+    assert said.endswith(f"The audit is of the other {found.n} people.")
     assert found.similarity.is_fitted
 
 

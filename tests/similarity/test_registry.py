@@ -77,7 +77,7 @@ def test_all_become_json(similarity):
 @pytest.mark.parametrize(
     ("similarity", "words"),
     [
-        (IgnoreSensitive(), "the budget does not matter"),
+        (IgnoreSensitive(), "budget has no effect"),
         (MADE[1], "equivalent of 2.5 of age, or another job for 0.25 of the people."),
         (MixedTabular(default_scale=2), "squared distance of 0.25"),
         (MADE[2], "0.5 standard deviations of a feature"),

@@ -148,7 +148,7 @@ def test_the_audit_warns_of_a_similarity_that_was_fitted_on_its_data():
 
     same = ft.audit(frame.sample(frac=1, random_state=1), good, **options)
     other = ft.audit(people(100, seed=5), good, **options)
-    assert "fitted on the audit data" in same.warnings[0]
+    assert "fitted on all" in same.warnings[0]
     assert not any("fitted on" in text for text in other.warnings)
     assert same.target_scope == "observed"
 
@@ -218,6 +218,6 @@ def test_an_audit_needs_a_fit():
 def test_it_says_what_was_fitted():
     similarity = SensitiveSubspace(["group"]).fit(people())
 
-    assert "the 1 of 2 directions that best tell group" in similarity.describe()
+    assert "the 1 of 2 directions that best predict group" in similarity.describe()
     fitted = similarity.to_json()["fitted"]
     assert set(fitted) == {"encoding", "matrix", "data_sha256", "directions"}

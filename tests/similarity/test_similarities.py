@@ -125,8 +125,8 @@ def test_points_that_do_not_fit_the_matrix_are_refused(points, error, message):
 
 def test_each_similarity_describes_itself():
     assert "sensitive features" in IgnoreSensitive().describe()
-    assert "3 profiles" in keyed().describe()
-    assert "3 profiles" in keyed(MATRIX.tolist()).describe()
+    assert "3 different rows" in keyed().describe()
+    assert "3 different rows" in keyed(MATRIX.tolist()).describe()
     assert IgnoreSensitive().moves_only_to_twins
     assert not keyed().moves_only_to_twins
 

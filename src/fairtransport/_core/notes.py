@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fairtransport._core.schema import Document
+from fairtransport.errors import render_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
+
+DocumentT = TypeVar("DocumentT", bound=Document)
 
 
 class Count(int):
@@ -45,7 +51,8 @@ class Note(str):
     """A sentence made of a template and values; as text it has the exact values.
 
     Values that are no `Count`, `Mean`, `Figure` or `Wording` (settings, limits, names) are written
-    as they are in every document.
+    as they are in every document. References to parameters (`errors.param`, `errors.option`) are
+    as in Python in the text, and as flags or fields in `spell`.
 
     Examples
     --------
@@ -59,21 +66,39 @@ class Note(str):
 
     def __new__(cls, template: str, **values: object) -> Self:
         """Write the values into the template."""
-        self = super().__new__(cls, template.format(**values))
+        self = super().__new__(cls, render_message(_Writer(format).fill(template, values)))
         self.template, self.values = template, values
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
         return (self.template,), self.values
 
-    def render(self, write: Callable[[object, str], str]) -> str:
+    def render(self, write: Callable[[object, str], str]) -> Note:
         """Return the sentence with each value as ``write`` returns it for a format."""
-        return _Writer(write).vformat(self.template, (), self.values)
+        return Note("{text}", text=_Writer(write).fill(self.template, self.values))
+
+    def spell(self, names: Mapping[str, str]) -> str:
+        """Return the sentence with parameters named as a surface names them."""
+        return render_message(_Writer(format).fill(self.template, self.values), names)
 
 
-def join_notes(notes: Sequence[Note]) -> Note:
-    """Return notes as one, with "and" between them and the values of each."""
-    places = " and ".join(f"{{part{at}}}" for at in range(len(notes)))
+def spell_notes(document: DocumentT, names: Mapping[str, str]) -> DocumentT:
+    """Return a document whose notes name parameters as a surface names them."""
+
+    def spell(value: Any) -> Any:
+        if isinstance(value, Note):
+            return value.spell(names)
+        if isinstance(value, Document):
+            return spell_notes(value, names)
+        return tuple(map(spell, value)) if type(value) is tuple else value
+
+    own: Any = document
+    return replace(own, **{one.name: spell(getattr(own, one.name)) for one in fields(own)})
+
+
+def join_notes(notes: Sequence[Note], joint: str = " ") -> Note:
+    """Return notes as one, with the values of each."""
+    places = joint.join(f"{{part{at}}}" for at in range(len(notes)))
     return Note(places, **{f"part{at}": note for at, note in enumerate(notes)})
 
 
@@ -83,13 +108,17 @@ def keep_private(note: Note) -> Note:
 
 
 class _Writer(Formatter):
-    """Formatter that writes values by a function, also those of nested notes."""
+    """A formatter that writes values by a function; references to parameters stay marked."""
 
-    def __init__(self, write: Callable[[object, str], str]) -> None:
+    def __init__(self, write: Callable[[Any, str], str]) -> None:
         self.write = write
+
+    def fill(self, template: str, values: Mapping[str, object]) -> str:
+        """Return a template with its values, and the values of notes among these."""
+        return self.vformat(template, (), values)
 
     def format_field(self, value: object, format_spec: str) -> str:
         """Return one value as text."""
-        return (
-            value.render(self.write) if isinstance(value, Note) else self.write(value, format_spec)
-        )
+        if isinstance(value, Note):
+            return self.fill(value.template, value.values)
+        return self.write(value, format_spec)

@@ -519,9 +519,9 @@ def find_unpredicted(access: Access, loss: Loss, labels: Sequence[Value]) -> Ite
     never = [label for label in labels if not is_among(label, own)]
     if never:
         yield (
-            f"True labels that the model cannot predict: {short_repr(never)}. It knows "
-            f"{short_repr(list(own))}, so every answer to a person with such a label is an error. "
-            "Look whether both are coded alike."
+            f"The model cannot predict the true labels {short_repr(never)}. It knows only "
+            f"{short_repr(list(own))}, so every prediction for a person with such a label is "
+            "wrong. Check that labels and predictions are written in the same way."
         )
 
 

@@ -130,17 +130,17 @@ class Prompt(Endpoint):
             column = predictions[:, list(classes).index(refusal)].astype(np.float64)
             refusals: float = Figure(column.mean())
             what = (
-                "Over all points the probability of none of the answers {offered} is "
+                "The language model gives none of the answers {offered} with a probability of "
                 "{refusals:.3g} on average"
             )
         else:
             refusals = Count(np.sum(predictions == refusal))
             what = (
-                "At {refusals} of {points} points the language model gave none of the answers "
-                "{offered}"
+                "For {refusals} of {points} different rows, the language model gave none of the "
+                "answers {offered}"
             )
         note = Note(
-            what + "; that is counted as the answer {refusal!r}.",
+            what + ". This counts as the answer {refusal!r}.",
             refusals=refusals, points=Count(len(predictions)), offered=offered, refusal=refusal,
         )  # fmt: skip
         return (note,) if refusals else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from inspect import signature
@@ -31,6 +31,7 @@ from fairtransport.audits.from_text import AuditRequest, ModelSource
 from fairtransport.data.files import FileSource
 from fairtransport.data.preview import preview_file
 from fairtransport.errors import FairtransportError, InputError, entry, param, render_message
+from fairtransport.report.console import flag_names
 from fairtransport.report.text import ERROR, OUTCOME, allowed_people, loss_name
 from fairtransport.settings import SETTINGS, AuditSettings, checked
 from fairtransport.similarity import SIMILARITIES, SensitiveSubspace, similarity_from_settings
@@ -44,14 +45,15 @@ if TYPE_CHECKING:
 
 ROLES = {
     CASE: "describes a person",
-    LABEL: "true outcome: what really happened",
-    COUNTS: "number of people a row stands for",
-    SCORE: "score of the decision, not a label",
+    LABEL: "true label: the correct decision or outcome",
+    COUNTS: "number of people that the row stands for",
+    SCORE: "score of the decision",
     UNUSED: "not used",
 }
 """Roles of a column besides the decision and the groups."""
 CHOICES = {name: kind.choice for name, kind in SIMILARITIES.items() if kind.choice}
-"""Descriptions of the similarities that need no further file."""
+"""The similarities that need no further file, in words."""
+LIKE_WORST = "if all groups got it as often as the one that gets it most often"
 AMBIGUOUS = frozenset({"yes", "no", "y", "n", "t", "f"})
 """Decisions that mean nothing without the name of their column."""
 PER_CENT = 100
@@ -72,22 +74,28 @@ FIELDS = {
 }  # fmt: skip
 """Field of the messages about a parameter, if not the one of its name."""
 FIELD_NAMES = {
-    "X": "The file", "y": "What really happened", "y_pred": "The column with the decision",
-    "y_score": "The column with the score", "sensitive_features": "The groups to compare",
-    "features": "The columns that describe a person", "counts": "Number of people a row stands for",
-    "model": "The model file", "models": "The model files", "path": "The path",
-    "allow_pickle": "It may be a pickle", "delta": "Your limit", "budget": "Budget ε",
+    "X": "The file", "y": "True label", "y_pred": "Column with the decision",
+    "y_score": "Column with the score", "sensitive_features": "Groups to compare",
+    "features": "Columns that describe a person", "counts": "Number of people",
+    "model": "The model file", "models": "The model files", "path": "Path",
+    "allow_pickle": "Allow a pickle file", "delta": "Your limit", "budget": "Budget ε",
     "alpha": "Level α", "rng": "Seed", "n_resamples": "Resamples", "loss": "What is counted",
     "loss_range": "Range of what is counted", "method": "Method", "missing": "Missing values",
-    "judge": "Judged", "bins": "Numbers into groups", "similarity": "Who is alike",
-    "scales": "Difference that counts 1", "mismatch": "Cost of another value",
-    "exact": "Same value", "pos_label": "Decision that is counted",
-    "favourable": "Good for the person", "reference": "Reference group", "title": "Title",
+    "judge": "What the verdict is about", "bins": "Numbers into ranges",
+    "similarity": "Who is similar", "legitimate": "Which columns may rightly count?",
+    "scales": "Difference that counts 1", "mismatch": "How much another value counts",
+    "exact": "Equal value", "pos_label": "Decision that is counted",
+    "favourable": "Favourable decision", "reference": "Reference group", "title": "Title",
     "auditor": "Auditor", "date": "Date", "data_name": "Name of the data",
-    "tolerance": "Tolerance", "row": "Row of the file", "targets": "targets",
+    "tolerance": "Tolerance", "row": "Row of the file",
     "together": "Columns that change together",
 }  # fmt: skip
 """Names of parameters in the form."""
+
+
+def parameter_names() -> dict[str, str]:
+    """Return what parameters are called in notes: the form's fields; without one, the flags."""
+    return flag_names() | FIELD_NAMES
 
 
 @dataclass
@@ -203,35 +211,40 @@ class Measure:
     other: str | None = None
     column: str = ""
     by_model: bool = False
+    groups: str = "group"
 
     @property
     def is_people(self) -> bool:
-        """Whether the limit is a number of people in 100."""
+        """Whether the limit is a percentage of people."""
         return self.loss == ERROR or self.decision is not None
 
     @property
     def words(self) -> str:
-        """The words behind the number of the limit."""
-        if self.loss == ERROR:
-            return "in 100 people decided correctly, but wrongly as someone else"
-        if self.decision is None:
-            return f"higher mean {'decision' if self.loss == OUTCOME else loss_name(self.loss)}"
-        decision = with_decision(self.decision, self.column)
+        """What the limit is about, as it stands behind the number."""
+        if not self.is_people:
+            mean = "decision" if self.loss == OUTCOME else loss_name(self.loss)
+            return f"more in the mean {mean}"
+        decision = "a wrong decision"
+        if self.decision is not None:
+            decision = f"“{decision_name(self.decision, self.column)}”"
         if not self.by_model:
-            return f"more {decision} in 100 people"
-        other = f"not {decision}"
-        other = other if self.other is None else with_decision(self.other, self.column)
-        return f"in 100 people {other}, but {decision} as someone else"
+            return f"more people in 100 may get {decision} than now, {LIKE_WORST}"
+        may = "may have a correct decision that would become wrong with"
+        if self.decision is not None:
+            may = f"may get {decision} only with"
+        return f"% of all people {may} another {self.groups}"
+
+    @property
+    def sign(self) -> str:
+        """What stands behind a number of people."""
+        if not self.is_people:
+            return ""
+        return " %" if self.by_model else " more in 100"
 
 
 def decision_name(text: str, column: str) -> str:
     """Return a decision in the file's own words; a number or a "yes" with its column."""
     return text if _says_itself(text) else f"{column} = {text}"
-
-
-def with_decision(text: str, column: str) -> str:
-    """Return a decision as the words behind the people who get it."""
-    return f"{'' if _says_itself(text) else 'with '}{decision_name(text, column)}"
 
 
 def _says_itself(text: str) -> bool:
@@ -249,11 +262,18 @@ def good_column(table: Table, entries: Mapping[str, str]) -> int | None:
 
 
 def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
+    """Return what is counted, as far as the form is filled in, and between which groups."""
+    roles = roles_of(table, entries)
+    groups = " or ".join(name for name, role in roles.items() if role == SENSITIVE)
+    return replace(_measure(table, entries), groups=groups or "group")
+
+
+def _measure(table: Table, entries: Mapping[str, str]) -> Measure:
     """Return what is counted, as far as the form is filled in.
 
-    Wrong decisions, if true outcomes are in the words of the decisions. Otherwise the bad one of
-    two decisions in the file; with a model the good one, which people who are worse off would get
-    as someone else.
+    With true labels in the words of the decisions, wrong decisions. Otherwise, in the file alone,
+    the bad one of two decisions; with a model, the good one, which people who are worse off would
+    get in another group.
     """
     by_model, at = asks_model(entries), good_column(table, entries)
     loss = entries.get("loss") or _default_loss(table, entries)
@@ -294,7 +314,7 @@ def _only(form: AuditForm, roles: Mapping[str, str], role: str) -> str | None:
     names = [name for name, one in roles.items() if one == role]
     if len(names) > 1:
         columns = ", ".join(map(repr, names))
-        form.refuse(f"one column can be the {ROLES[role]}, got {columns}", "columns")
+        form.refuse(f"only one column can be “{ROLES[role]}”, got {columns}", "columns")
     return names[0] if names else None
 
 
@@ -335,12 +355,14 @@ def _decisions(table: Table, form: AuditForm, measure: Measure) -> dict[str, Any
         if measure.loss == OUTCOME:
             values["pos_label"] = parse_literal(measure.decision)
         if asks_model(form.entries) and measure.loss == OUTCOME and not measure.decision:
-            form.refuse("say which answer of the model is good for the person", "favourable")
+            form.refuse(
+                "say which answer of the model is favourable (good for the person)", "favourable"
+            )
         return values
     column, good = table.columns[at], form.entries.get(f"good.{at}")
     if good is None or (good and good not in column.examples):
         examples = ", ".join(map(repr, column.examples))
-        form.refuse(f"say which of {examples} is good for the person, or that neither is", "good")
+        form.refuse(f"choose the favourable decision ({examples}), or that none is better", "good")
         return values
     values["favourable"] = table.literal(column, good) if good else None
     if measure.loss == OUTCOME and measure.decision is not None:
@@ -351,7 +373,7 @@ def _decisions(table: Table, form: AuditForm, measure: Measure) -> dict[str, Any
 
 
 def _limit(form: AuditForm, measure: Measure) -> float | None:
-    """Return the limit as a loss; a number of people in 100 becomes a share."""
+    """Return the limit as the audit takes it: of a percentage, the share."""
     text = _typed(form, "limit")
     if text is None:
         return None
@@ -360,7 +382,7 @@ def _limit(form: AuditForm, measure: Measure) -> float | None:
     except InvalidOperation:
         number = Decimal("nan")
     if measure.is_people and not (number.is_finite() and 0 <= number < PER_CENT):
-        form.refuse(f"Your limit must be a number of people in 100, got {text!r}", "limit")
+        form.refuse(f"Your limit must be a number from 0 to below 100, got {text!r}", "limit")
         return None
     if not number.is_finite():
         form.refuse(f"Your limit must be a number, got {text!r}", "limit")
@@ -524,7 +546,7 @@ def _model(table: Table, form: AuditForm, name: str, models: Mapping[str, Upload
     path = _typed(form, f"{name}_path")
     if upload is None and path is None:
         form.refuse(
-            f"{param('model')} must be a model file: give its path, or hand it over", f"{name}_path"
+            f"{param('model')} is missing: give its path, or choose the file", f"{name}_path"
         )
     place = Path(path or "") if upload is None else upload.path
     display_name = str(place) if upload is None else upload.shown
@@ -536,7 +558,7 @@ def _second_column(table: Table, form: AuditForm, first: ModelSource) -> ModelSo
     text = form.entries.get("second_column", "")
     names = [column.name for column in table.columns]
     if not text.isdecimal() or int(text) >= len(names):
-        form.refuse("choose the column of the second model's predictions", "compares")
+        form.refuse("choose the column with the second model's decisions", "compares")
         return None
     name = names[int(text)]
     return ModelSource(y_pred=name) if first.y_score is None else ModelSource(y_score=name)

@@ -57,14 +57,14 @@ class Guard:
     def _refusal(self, request: Request, headers: Headers) -> str | None:
         """Return why a request is rejected; None if it is not."""
         if headers.get("host") != self.host:
-            return f"This server answers to {self.host} alone."
+            return f"This server answers only to {self.host}."
         origin = headers.get("origin")
         own = f"http://{self.host}"
         if origin not in {None, own} or (origin is None and request.method not in READING):
             return "This request comes from another page."
         token = request.query_params.get("token") or self._token_in(headers)
         if not hmac.compare_digest(token.encode(), self.token.encode()):
-            return "Open the address that `fairtransport app` has printed: its token lets you in."
+            return "Open the URL that `fairtransport app` printed: it has the code that you need."
         return None
 
     def _token_in(self, headers: Headers) -> str:

@@ -33,8 +33,8 @@ MAX_AUDITS = 8
 PATIENCE = 120.0
 """Maximum seconds for an answer."""
 RUNNING, DONE, FAILED, CANCELLED = "running", "done", "failed", "cancelled"
-LATE = f"the answer takes longer than {PATIENCE:g} seconds: ask again later"
-GONE = "the audit's process has ended before its work was done, perhaps for want of memory"
+LATE = f"this takes longer than {PATIENCE:g} seconds: try again later"
+GONE = "the audit stopped before it was finished, perhaps because the memory was too small"
 
 
 @dataclass(eq=False)
@@ -100,7 +100,7 @@ class Job:
         """Send the process a question about its result, one at a time."""
         with self._asking:
             if self.state != DONE:
-                raise FairtransportError(self.message or "the audit is not done")
+                raise FairtransportError(self.message or "the audit is not finished")
             try:
                 number = next(self._numbers)
                 self._line.send((number, question, arguments))
@@ -165,9 +165,7 @@ class Jobs:
         """Start an audit, if there is room for its process."""
         active = [job for job in self._jobs.values() if job.state in {RUNNING, DONE}]
         if len(active) >= MAX_AUDITS:
-            msg = (
-                f"there is room for {MAX_AUDITS} audits, got one more: remove one on the first page"
-            )
+            msg = f"the app holds at most {MAX_AUDITS} audits: remove one on the first page"
             raise InputError(msg)
         job = Job(token_hex(8), request, measure, entries, table)
         job.start()
@@ -230,7 +228,7 @@ def begin(handle: int) -> None:
     os.dup2(STDERR, STDOUT)  # models may print
     line = Connection(handle)
     request, measure = line.recv()
-    line.send(Progress("Reading"))
+    line.send(Progress("Reading the file"))
     views = _run(request, measure, line)
     while views is not None:
         try:
@@ -254,9 +252,9 @@ def _run(request: AuditRequest, measure: Measure, line: Connection) -> Any:
         with with_listener(lambda words, done, total: line.send(Progress(words, done, total))):
             models = request.read_models()
             complete = request.resolve(models)
-            line.send(Progress("Counting people, asking about them and solving"))
+            line.send(Progress("Comparing people"))
             result = complete.run(models)
-            line.send(Progress("Working out bounds and who is affected"))
+            line.send(Progress("Computing the result"))
             views = ResultViews(result, complete, measure)
             finding = views.finding()
             line.send(Progress("Writing the report"))

@@ -18,6 +18,7 @@ from fairtransport.app.form import (
     ROLES,
     AuditForm,
     Table,
+    asks_model,
     budget_means,
     fill,
     find_measure,
@@ -45,8 +46,8 @@ from fairtransport.data.files import FILE_KINDS
 from fairtransport.datasets import compas
 from fairtransport.errors import FairtransportError, InputError, param, render_message
 from fairtransport.report.html import dark_style_sheet, html_environment, style_sheet
-from fairtransport.report.text import visible
-from fairtransport.settings import DOCUMENT, SETTINGS
+from fairtransport.report.text import OUTCOME, visible
+from fairtransport.settings import DOCUMENT, SETTINGS, AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,8 +171,7 @@ def _form_page(table: Table, filled: AuditForm, status: int = 200) -> Response:
         people=_count_people(table, roles), largest=MAX_UPLOAD_BYTES, is_scaled=is_scaled,
         is_decision_list=is_decision_list, good_at=good_column(table, entries), first_groups=first,
         other_groups=[one for one in groups if one not in first],
-        label_name=next((name for name, role in roles.items() if role == LABEL), None),
-        means=_meanings(table, entries), alike=_alike_sentence(roles),
+        means=_meanings(table, entries),
     )  # fmt: skip
 
 
@@ -185,24 +185,43 @@ def _count_people(table: Table, roles: Mapping[str, str]) -> int:
 
 
 def _meanings(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
-    """Return the meaning of the limit and the budget, and of being alike."""
+    """Return what the limit, the budget and the columns mean."""
     roles = roles_of(table, entries)
     limit = limit_means(table, entries, _count_people(table, roles))
     return {
         **{name: visible(text) for name, text in limit.items()},
         "budget": budget_means(table, entries),
-        "alike": _alike_sentence(roles),
+        "alike": _alike_sentence(table, entries),
+        "label": _label_sentence(table, entries),
     }
 
 
-def _alike_sentence(roles: Mapping[str, str]) -> str:
-    """Return the sentence on the columns in which similar people agree, and on unused ones."""
+def _alike_sentence(table: Table, entries: Mapping[str, str]) -> str:
+    """Return in which columns people are equal who are compared, and which are not used."""
+    roles = roles_of(table, entries)
     names = {
         kind: ", ".join(visible(name) for name, role in roles.items() if role == kind)
         for kind in (CASE, UNUSED)
     }
-    alike = f"People count as alike when they agree in {names[CASE]}." if names[CASE] else ""
-    return f"{alike}{f' Not used: {names[UNUSED]}.' if names[UNUSED] else ''}".strip()
+    alike = f"People are compared with others who have equal {names[CASE]}."
+    if asks_model(entries) or entries.get("similarity", IGNORE) != IGNORE:
+        alike = f"Columns that describe a person: {names[CASE]}."
+    unused = f"Not used: {names[UNUSED]}." if names[UNUSED] else ""
+    return f"{alike if names[CASE] else ''} {unused}".strip()
+
+
+def _label_sentence(table: Table, entries: Mapping[str, str]) -> str:
+    """Return which column has the true labels, and whether they are used."""
+    roles = roles_of(table, entries)
+    label = next((visible(name) for name, role in roles.items() if role == LABEL), None)
+    if label is None:
+        return (
+            "No column has true labels (the correct decision or outcome for each person). You do "
+            "not need them."
+        )
+    if find_measure(table, entries).loss == OUTCOME:
+        return f"{label} is not used: true labels must have the same words as the decisions."
+    return f"True labels (the correct decision or outcome for each person): {label}."
 
 
 async def download_copy(request: Request) -> Response:
@@ -396,7 +415,7 @@ async def explore(request: Request) -> Response:
             name = "budget" if error.parameter == "budget" else "limit"
             sentence = render_message(error.message, FIELD_NAMES)
             if name == "limit" and job.done.finding.unit == PER_CENT:
-                sentence = f"The limit must be a number of people in 100, got {entries[name]}"
+                sentence = f"The limit must be a number from 0 to below 100, got {entries[name]}"
             values["errors"][name] = sentence
     part = "part" in request.query_params
     status = REFUSED if values["errors"] else 200
@@ -433,8 +452,8 @@ def checked_whole(name: str, text: str) -> int:
 
 
 NO_LINE = (
-    "A column is called so that a command line cannot name it, for a comma, a dot, a quote or a "
-    "blank in its name; the Python code can."
+    "Use the Python code: the name of a column has a comma, a dot, a quote or a space, and the "
+    "command line cannot take it."
 )
 
 
@@ -519,13 +538,14 @@ def _style() -> str:
 
 SEED = 0
 EXAMPLES = {
-    "compas-model": "COMPAS and a logistic regression: 1,584 people it was not trained on; the "
-    "model is asked about each of them and their twins.",
-    "compas-scores": "COMPAS and its own scores: the same people, with what the commercial system "
-    "predicted for them.",
+    "compas-model": "Court data from the USA (COMPAS) and a simple model: the model is queried for "
+    "1,584 people, and again with another race or sex.",
+    "compas-scores": "The same people with the predictions of the commercial product COMPAS, "
+    "without a model.",
 }
 """Descriptions of the examples."""
 KEPT = "example"
+IGNORE = str(AuditSettings.similarity)
 
 
 def example(name: str, folder: Path) -> Table:
@@ -538,7 +558,7 @@ def example(name: str, folder: Path) -> Table:
     entries = table.guess() | {
         "decision": f"{names.index('high_risk')}", "limit": f"{PER_CENT * compas.DELTA:g}",
         "rng": f"{SEED}", f"role.{names.index(compas.LABEL)}": LABEL,
-        "data_name": "COMPAS, the people whom the model was not trained on",
+        "data_name": "COMPAS, people who were not used to train the model",
         f"privileged.{names.index('race')}": "Caucasian",
         **{f"good.{names.index(name)}": "0" for name in ("high_risk", compas.LABEL)},
         **{f"group.{names.index(name)}": "on" for name in compas.SENSITIVE},

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.app.form import FIELD_NAMES, PER_CENT, decision_name
+from fairtransport._core.notes import spell_notes
+from fairtransport.app.form import PER_CENT, decision_name, parameter_names
 from fairtransport.audits import AuditResult
 from fairtransport.audits.from_text import JSON_FILE, REPORT_FILE
 from fairtransport.audits.what_if import find_case, look_at, point_of
@@ -53,7 +54,6 @@ from fairtransport.report.text import (
     people,
     prediction_text,
     profile_text,
-    pvalue_text,
     value_text,
     visible,
 )
@@ -70,16 +70,15 @@ if TYPE_CHECKING:
 
 
 BELONG_TOGETHER = (
-    "Where rows belong together, as those of a household, audit in Python or on the command line "
-    "with “clusters”."
+    "If rows belong together, as those of a household, audit on the command line with `--clusters`."
 )
 NOBODY = (
-    "Nobody in the file is alike, so that the audit says nothing about this person: that is no "
-    "sign of equal treatment."
+    "Nobody in the file has equal values in the other columns, so the audit says nothing about "
+    "this person. This is no sign of equal treatment."
 )
-WRONG = "more wrong decisions in 100 people"
+WRONG = "more wrong decisions in 100 people may occur"
 MAX_MOVES = 20
-"""Maximum number of moves listed at another budget."""
+"""Swaps that are listed beside a budget that is changed."""
 MAX_CASES = 12
 """Maximum number of people offered for a closer look."""
 MAX_BUDGET_FACTOR = 4.0
@@ -128,7 +127,7 @@ def _capital(text: str) -> str:
 
 @dataclass(frozen=True)
 class CaseView:
-    """One person: who they are, the decision, and what it would be as someone else."""
+    """One person: who they are, the decision, and what it would be in another group."""
 
     profile: tables.Cell
     label: str | None
@@ -167,10 +166,10 @@ def _lead(
     twin, by_model = twins[0], words.measure.by_model
     if words.text(twin.prediction) == own:
         if by_model:
-            return f"{_capital(own)}, whatever the recorded {groups}."
-        return f"{_capital(own)}, as all others in the file who are alike but for {groups}."
+            return f"{_capital(own)}, also with any other {groups}."
+        return f"{_capital(own)}, like all others in the file with equal values."
     if not by_model:
-        return f"{_capital(own)}. Others in the file who are alike are decided otherwise."
+        return f"{_capital(own)}. Others in the file with equal values got another decision."
     return f"{_capital(own)}. It would be {words.text(twin.prediction)} with {_changes(twin)}."
 
 
@@ -190,8 +189,10 @@ def _alternatives(
             if words.text(one.prediction) != own
         ]
         if alone:
-            same = f"{own}, whatever it is"
-            sentences.append(f"By {visible(name)} alone: {'; '.join(others) or same}.")
+            same = f"still {own}"
+            sentences.append(
+                f"If only {visible(name)} were different: {'; '.join(others) or same}."
+            )
     return sentences
 
 
@@ -202,7 +203,7 @@ def _rates_alike(twins: list[Twin], words: DecisionWords) -> list[str]:
         members = [one for one in twins if _changes(one) == group]
         total = sum(one.people for one in members)
         parts = [f"{people(one.people)} {words.text(one.prediction)}" for one in members]
-        sentences.append(f"Alike, but {group}: {people(total)} people, {', '.join(parts)}.")
+        sentences.append(f"Equal values, but {group}: {people(total)} people, {', '.join(parts)}.")
     return sentences
 
 
@@ -214,7 +215,7 @@ def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> tables
     """Return the people a case is compared with, other decisions first."""
     is_far = any(one.cost > 0 for one in twins)
     titles = [
-        "Instead",
+        "Difference",
         "Decision",
         *(["Distance²"] if is_far else []),
         "People in the file with these values",
@@ -223,7 +224,7 @@ def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> tables
         (
             tables.changes_cell(case.profile, one.profile, one.changed)
             if one.changed
-            else tables.Cell("the same in every column"),
+            else tables.Cell("none: equal in all columns"),
             tables.Cell(words.text(one.prediction)),
             *([tables.Cell(value_text(one.cost), one.cost)] if is_far else []),
             tables.people_cell(float(one.people)),
@@ -273,6 +274,7 @@ class Finding:
     max_delta: float = 1.0
     unit: int = 1
     limit_words: str = ""
+    sign: str = ""
 
 
 def _rows(summary: AuditSummary, words: DecisionWords) -> tuple[FindingRow, ...]:
@@ -316,15 +318,14 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     lines = []
     if summary.delta is not None:
         count = f"{allowed_people(summary.delta, summary.n):,} of these {summary.n:,}"
-        lines.append(f"Your limit: {PER_CENT * summary.delta:.3g} {unit} ({count}).")
+        lines.append(f"Your limit: at most {PER_CENT * summary.delta:.3g} {unit} ({count}).")
     number = people(round(summary.statistic * summary.n, 6))
     least = bound(PER_CENT * (summary.lower_bound or 0.0), DOWN, 1)
     upper = summary.upper_bound
-    most = "" if upper is None else f", at most {bound(PER_CENT * upper, UP, 1)}"
-    tail = "" if summary.pvalue is None else f"; {pvalue_text(summary, summary.pvalue)}"
-    share = f"{PER_CENT * summary.statistic:.3g} in 100 ({number} people)"
+    most = "" if upper is None else f", at most {bound(PER_CENT * upper, UP, 1)} %"
     each = "" if upper is None else "each "
-    return (*lines, f"Found {share}; at least {least}{most}, {each}{sure}{tail}.")
+    found = f"Found: {PER_CENT * summary.statistic:.3g} % ({number} people)."
+    return *lines, f"{found} In the population: at least {least} %{most}, {each}{sure}."
 
 
 def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[tables.Table]:
@@ -337,13 +338,6 @@ def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[tables
                 table = rate_table(replace(rate, label=label), f"rates-{at}", by)
                 rows = tuple(row[:-1] for row in table.rows)
                 yield replace(table, columns=table.columns[:-1], rows=rows)
-
-
-def _say_fields(advice: str | None) -> str | None:
-    """Return advice that names fields of the form instead of parameters."""
-    for name, field in FIELD_NAMES.items():
-        advice = None if advice is None else advice.replace(f"`{name}`", f"“{field}”")
-    return advice
 
 
 @dataclass(frozen=True)
@@ -401,10 +395,18 @@ class ResultViews:
         assert isinstance(self.result, AuditResult)  # noqa: S101 - pages ask no comparison
         return self.result
 
+    @cached_property
+    def _document(self) -> Any:
+        """What the result says, with parameters named as the form does."""
+        result = self.result
+        is_audit = isinstance(result, AuditResult)
+        document = result.document(**self.request.document) if is_audit else result.summary
+        return spell_notes(document, parameter_names())
+
     def finding(self) -> Finding:
         """Return the result in short."""
         if not isinstance(self.result, AuditResult):
-            comparison = self.result.summary
+            comparison = self._document
             return Finding(
                 title=comparison_title(comparison),
                 verdict=comparison_row(comparison.verdict).value,
@@ -412,7 +414,7 @@ class ResultViews:
                 lead=difference_sentence(comparison),
                 not_said=(NOT_SAID, condition_sentence(comparison)),
             )
-        result, summary = self.result, self.result.document(**self.request.document)
+        result, summary = self.result, self._document
         measure, last = self.words.measure, float(result.budget_curve.budgets[-1])
         if summary.applicability is not None:
             lead = str(summary.applicability)
@@ -431,7 +433,7 @@ class ResultViews:
             limits=_limits(summary, measure),
             rates=tuple(_rate_tables(summary, self.words)),
             not_said=(*not_said(summary), BELONG_TOGETHER),
-            advice=_say_fields(result.advice),
+            advice=summary.advice,
             next_settings=result.next_settings,
             other_columns=tuple(
                 name for name in result.space.features if name not in result.space.sensitive
@@ -443,6 +445,7 @@ class ResultViews:
             max_delta=_slider_of_thresholds(result),
             unit=PER_CENT if measure.is_people else 1,
             limit_words=visible(measure.words),
+            sign=measure.sign,
         )
 
     def look(self, budget: float | None, delta: float | None) -> Look:
@@ -532,9 +535,7 @@ class ResultViews:
 
     @cached_property
     def _report(self) -> str:
-        if isinstance(self.result, AuditResult):
-            return render(self.result.document(**self.request.document), "html")
-        return render(self.result.summary, "html")
+        return render(self._document, "html")
 
     def file(self, name: str) -> bytes:
         """Return one of the files that `files` names."""
@@ -549,7 +550,7 @@ class ResultViews:
 
     def markdown(self) -> str:
         """Return the short report."""
-        return self.result.to_markdown(**self.request.document)
+        return render(self._document, "markdown")
 
     def moves(self) -> bytes:
         """Return all moves as a table."""

@@ -85,9 +85,8 @@ async def read_form(request: Request, folder: Path, names: Collection[str]) -> F
 def too_large_sentence(announced: int) -> str:
     """Return why a file was rejected."""
     return (
-        f"{param('X')} must have at most {MAX_UPLOAD_BYTES / GIGABYTE:.1f} GB to be handed over in "
-        f"the page, got {announced / GIGABYTE:.1f} GB; give its path instead, and it is read where "
-        "it lies"
+        f"{param('X')} must have at most {MAX_UPLOAD_BYTES / GIGABYTE:.1f} GB to be uploaded here, "
+        f"got {announced / GIGABYTE:.1f} GB; give its path instead"
     )
 
 

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport._core.notes import Count, Figure, Mean, Note, join_notes
+from fairtransport._core.notes import Count, Figure, Mean, Note, Wording, join_notes
 from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.access.repeats import TOLERANCE
 from fairtransport.audits.rates import why_untestable
+from fairtransport.data.independence import looks_like_id
+from fairtransport.errors import entry, option, param
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
 from fairtransport.similarity.counterparts import Counterparts
 from fairtransport.similarity.registry import similarity_from_settings, suggest_space_scales
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.audits.result import AuditResult
     from fairtransport.data import SampleSpace
+    from fairtransport.data.columns import CodedColumn
 
 FEW = 0.05
 """Largest share of people with a comparable person of another group at which an audit shows hardly
 anything; a rejection stands all the same."""
 MANY_VALUES = 10
-"""Text columns with more values leave few similar people."""
+"""Columns with more values leave few people equal."""
+MAX_NAMED_COLUMNS = 10
+MAX_EXAMPLES = 2
+"""Of more columns of numbers no ranges are proposed."""
+MAX_AGREEMENT_CHANCE = 1e-6
+"""Chance that people who share a value of a column all have the same value of another."""
 LITTLE = 0.01
 """Largest remaining share of the features' variance at which a learned distance is useless."""
 MIN_REPEATS = 20
@@ -35,13 +45,17 @@ MIN_REPEATS = 20
 FIRST_BUDGET = 0.05
 """Budget of the audit proposed for proxies: .22 standard deviations."""
 
-CHECK_COLUMNS = (
-    "Check the other columns: compare people with themselves as typically recorded in another "
-    "group, in the columns that depend on it. Columns that may rightly count can be held fixed "
-    "(`legitimate`)."
+CHECK_COLUMNS = Note(
+    "Check the other columns for proxies: compare each person with the same person as typically "
+    "recorded in another group. Name the columns that may rightly count ({legitimate}); they are "
+    "held fixed.",
+    legitimate=param("legitimate"),
 )
-GIVE_COLUMNS = " If dependence shows only jointly, name the columns (`given`)."
-STATED = "audit with a distance between people, stated as below (scales are standard deviations)"
+GIVE_COLUMNS = Note(
+    "If columns depend on it only in combination with others, name these ({given}).",
+    given=param("given"),
+)
+STATED = "with a distance for each column, stated as below (scales are standard deviations)"
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class Obstacle:
     """
 
     reason: Note
-    advice: str | None = None
+    advice: Note | None = None
     next_settings: dict[str, Any] | None = None
     from_answers: bool = False
     """Whether the model's answers show it, so that two models can still be compared."""
@@ -79,12 +93,20 @@ def _one_group(result: AuditResult) -> Obstacle | None:
     if len(space.first_of_groups) > 1:
         return None
     group = [f"{name} {short_repr(space.columns[name].at(0))}" for name in space.sensitive]
-    declare = f"declare all `levels` of {' and '.join(space.sensitive)} there can be"
-    model = "" if space.has_twins else "give a `model` to ask and "
+    declared = [
+        option(entry("levels", name), f"{level},OTHER", f"[{level!r}, 'OTHER']")
+        for name, level in ((name, space.columns[name].at(0)) for name in space.sensitive)
+    ]
     return Obstacle(
-        Note("Everybody has the {group}: there is no other group.", group=" and the ".join(group)),
-        f"Audit people of several groups, or {model}{declare}.",
-    )
+        Note("Everybody is in the same group ({group}): there is nobody to compare them with.",
+             group=", ".join(group)),
+        Note(
+            "Use data with at least two groups. Or {model}name the values that {names} can have, "
+            "as in `{levels}`.",
+            model="" if space.has_twins else f"give the model ({param('model')}) and ",
+            names=" and ".join(space.sensitive), levels="` and `".join(declared),
+        ),
+    )  # fmt: skip
 
 
 def _closed_gate(result: AuditResult) -> Obstacle | None:
@@ -103,26 +125,27 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
     among = ", ".join(kind.name for kind in model.legitimate)
     return Obstacle(
         Note(
-            "No column was shown to depend on {names}{among}: {alone}these columns were not shown "
-            "to reveal it better than guessing, judged by {people} people set aside for this. "
-            "This is not evidence of fairness. A shift of a number between groups of {shifts}, the "
-            "same for everybody, would have been seen with a probability of 80 %.",
+            "No column was shown to depend on {names}{among}: a test on {people} held-out people "
+            "found no column that {alone}predicts it better than guessing. This is no evidence of "
+            "fairness. If a number were higher in one group by {shifts}, equally for everybody, "
+            "the test would have shown it with a probability of 80 %.",
             names=" or ".join(space.sensitive),
-            among=f" among people alike in {among}" if among else "",
-            alone="" if model.given else "one by one, ",
-            people=Count(model.size), shifts=join_notes(shifts),
+            among=f" among people with equal {among}" if among else "",
+            alone="" if model.given else "alone ",
+            people=Count(model.size), shifts=join_notes(shifts, " and "),
         ),
-        f"{_see_more(similarity)}{'' if model.given else GIVE_COLUMNS}",
+        _see_more(similarity) if model.given else join_notes([_see_more(similarity), GIVE_COLUMNS]),
     )  # fmt: skip
 
 
-def _see_more(similarity: Counterparts) -> str:
-    """Return how to see weaker dependence, or that nothing is left to try."""
+def _see_more(similarity: Counterparts) -> Note:
+    """Return how weaker dependence could be seen, or that nothing more is left to try."""
     if similarity.fit_share > Counterparts.fit_share:
-        return "No more can be seen with these people: report that this audit cannot tell."
-    return (
-        "Audit more people, or hold out a larger share of them (`fit_share`), to see weaker "
-        "dependence."
+        return Note("These people cannot show more: report that this audit cannot tell.")
+    return Note(
+        "Audit more people, or hold out a larger share of them ({share}), to see weaker "
+        "dependence.",
+        share=param("fit_share"),
     )
 
 
@@ -138,7 +161,12 @@ def _blind(result: AuditResult) -> Obstacle | None:
         if columns := find_same_columns(space, name):
             return Obstacle(
                 Note("{reason} {same}", reason=reason, same=same_columns_note(name, columns)),
-                f"Name {', '.join(columns)} as sensitive instead of {name} (`sensitive_features`).",
+                Note(
+                    "Name {columns} as sensitive instead of {name}: `{option}`.",
+                    columns=enumerate_names(columns),
+                    name=name,
+                    option=list_option("sensitive_features", columns),
+                ),
             )
     return Obstacle(reason, CHECK_COLUMNS, counterpart_settings(space))
 
@@ -163,9 +191,9 @@ def find_same_columns(space: SampleSpace, name: str) -> list[str]:
 def same_columns_note(name: str, columns: Sequence[str]) -> Note:
     """Return that columns determine a sensitive feature that the model does not receive."""
     return Note(
-        "It receives {columns}, in which everybody of one {name} has the same: {it} for {name}.",
-        columns=", ".join(columns), name=name,
-        it="it stands" if len(columns) == 1 else "they stand",
+        "It receives {columns}, which {together}the same information as {name}.",
+        columns=enumerate_names(columns), name=name,
+        together="has " if len(columns) == 1 else "together have ",
     )  # fmt: skip
 
 
@@ -174,9 +202,9 @@ def why_zero(sensitive: Sequence[str], features: Sequence[str]) -> Note | None:
     if set(sensitive) & set(features):
         return None
     return Note(
-        "The model receives no sensitive feature ({names}), and people who differ only in these "
-        "count as equal: the statistic is 0 by construction.",
-        names=", ".join(sensitive),
+        "The model does not receive {names}, and people are compared only with copies of "
+        "themselves that differ in {names}: the statistic is 0 by construction.",
+        names=" or ".join(sensitive),
     )
 
 
@@ -190,21 +218,22 @@ def _one_place(result: AuditResult) -> Obstacle | None:
     alike = are_all_alike(result.problem.geometry, space.groups(label_columns(space)))
     if alike:
         reason = Note(
-            "The similarity puts all people of one label at distance 0: anybody may be swapped "
-            "with anybody for nothing, so that the statistic says nothing of similar people."
+            "Under this similarity, all people with the same true label have distance 0. "
+            "Everybody counts as similar to everybody, so the statistic says nothing about similar "
+            "people."
         )
     elif variance_share <= LITTLE:
         reason = Note(
-            "The similarity took out all but {percent:.2g} % of the features' variance: nearly "
-            "everybody counts as similar to everybody, so that the statistic says nothing of "
+            "The similarity removed all but {percent:.2g} % of the variance of the features. "
+            "Nearly everybody counts as similar to everybody, so the statistic says nothing about "
             "similar people.",
             percent=Figure(100 * variance_share),
         )
     else:
         return None
-    # what was learned left no differences between people
-    learned = "" if measure is not None else " or learned by 'sensitive-subspace'"
-    advice = f"Take a similarity that tells people apart: {STATED}{learned}."
+    # what was learned left nothing to tell them apart by
+    learned = "" if measure is not None else ", or 'sensitive-subspace', which is learned"
+    advice = Note(f"Choose a similarity that tells people apart: one {STATED}{learned}.")
     return Obstacle(reason, advice, stated_settings(space))
 
 
@@ -216,11 +245,15 @@ def _equal_losses(result: AuditResult) -> Obstacle | None:
         return None
     return Obstacle(
         Note(
-            "Every loss is {loss:g}, whoever is asked about: no swap can change anything.",
+            "Every loss is {loss:g}, for each person and for all they are compared with: no swap "
+            "can change anything.",
             loss=Mean(losses[0]),
         ),
-        "Audit what differs between people: scores instead of labels (the losses 'log' or "
-        "'brier'), or the decisions themselves (the loss 'outcome').",
+        Note(
+            "Audit what differs between people: scores instead of labels (`{log}` or `{brier}`), "
+            "or the decisions themselves (`{outcome}`).",
+            **{name: option("loss", name) for name in ("log", "brier", "outcome")},
+        ),
     )
 
 
@@ -235,15 +268,18 @@ def _random(result: AuditResult) -> Obstacle | None:
     repeats = result.query_record.repeats
     return Obstacle(
         Note(
-            "{differed} of {count} questions that were asked a second time got another answer: "
-            "the model answers at random, by the order or number of the rows it receives, or has "
-            "changed. The worst of several twins is then a matter of luck.",
+            "{differed} of {count} repeated queries got a different answer: the model answers at "
+            "random, or by the order or number of the rows that it receives, or it has changed. "
+            "Which copy of a person is worst is then a matter of chance.",
             differed=Count(repeats.differed),
             count=Count(repeats.count),
         ),
-        "Ask for several answers to each question with `draws`, so that noise is not counted as "
-        "bias; or hold the model's version, seed and temperature fixed, and answer each row by its "
-        "own values.",
+        Note(
+            "Ask for several answers to each query ({draws}), so that chance is not counted as "
+            "bias. Or fix the model's version, seed and temperature, and let it answer each row by "
+            "the row's own values.",
+            draws=param("queries.draws"),
+        ),
     )
 
 
@@ -256,27 +292,32 @@ def _noisy(result: AuditResult) -> Obstacle | None:
         return None
     return Obstacle(
         Note(
-            "People with one and the same profile got different answers: the system knows more "
-            "than the audited columns, or answers at random, and the statistic counts that as "
-            "bias. Rates, which do not, compare the people of the audit with those alike in all "
-            "columns but the sensitive ones; {reason}.",
+            "People with equal values in all columns got different decisions: these use more than "
+            "the audited columns, or chance. The statistic would count that as bias. Rates would "
+            "not, but cannot be compared here: {reason}.",
             reason=reason,
         ),
-        f"{_to_rates(result)}, or give a `model` to ask.",
-    )
+        Note("{advice}. Or give the model ({model}).", advice=_to_rates(result),
+             model=param("model")),
+    )  # fmt: skip
 
 
-def _to_rates(result: AuditResult) -> str:
-    """Return how rates can be compared."""
+def _to_rates(result: AuditResult) -> Note:
+    """Return what lets rates be compared."""
     if result.loss.range is None:
-        return "Give the least and the largest loss there can be as `loss_range`"
-    there = "" if result.space.targets is None else " and without `targets`"
+        return Note("Give the smallest and the largest possible loss ({range})",
+                    range=param("loss_range"))  # fmt: skip
     numbers = [
         name for name in result.space.profile
         if name not in result.space.sensitive and is_numeric(result.space.columns[name].levels)
     ]  # fmt: skip
-    binning = f", with `bins` for numbers ({', '.join(numbers)})" if numbers else ""
-    return f"Audit with the similarity 'ignore-sensitive'{there}{binning}"
+    return Note(
+        "Use the similarity 'ignore-sensitive'{targets}{bins}",
+        targets="" if result.space.targets is None else f", without {param('targets')}",
+        bins=f", and group numbers into ranges: {_bins_examples(result.space, numbers)}"
+        if numbers
+        else "",
+    )
 
 
 def _lonely(result: AuditResult) -> Obstacle | None:
@@ -285,14 +326,36 @@ def _lonely(result: AuditResult) -> Obstacle | None:
     if share > FEW or result.bounds_verdict == "rejected":
         return None
     people = Count(round(share * space.n))
-    who = Note(
-        "Only {people} of {n} people have" if people else "Nobody has", people=people, n=space.n
-    )
+    names = " or ".join(space.sensitive)
     reason = Note(
-        "{who} anyone to be compared with: somebody of another {names} who is alike.",
-        who=who, names=" or ".join(space.sensitive),
+        "{who} can be compared: {there} people of different {names} {similar}.",
+        who=Note("Only {people} of {n} people", people=people, n=space.n) if people else "Nobody",
+        there="otherwise, no two" if people else "no two", names=names,
+        similar=_similar_text(result),
     )  # fmt: skip
     return Obstacle(reason, _more_company(result))
+
+
+def _similar_text(result: AuditResult) -> str:
+    """Return what people have to have in common to be compared, for "no two people …"."""
+    space = result.space
+    must_agree = set(space.sensitive) & {*getattr(result.similarity, "exact", ())}
+    if must_agree or not result.similarity.moves_only_to_twins:
+        return "are similar under this similarity"
+    label = " and the same true label" if label_columns(space) else ""
+    return f"have equal values in all other columns{_in_brackets(_others(space))}{label}"
+
+
+def _others(space: SampleSpace) -> list[str]:
+    """Return the columns that people have in common, where they differ in sensitive ones."""
+    return [name for name in space.profile if name not in space.sensitive]
+
+
+def _in_brackets(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = len(names) - MAX_NAMED_COLUMNS
+    return f" ({', '.join(names[:MAX_NAMED_COLUMNS])}{f' and {more} more' if more > 0 else ''})"
 
 
 def _beyond_reach(result: AuditResult) -> Obstacle | None:
@@ -300,10 +363,8 @@ def _beyond_reach(result: AuditResult) -> Obstacle | None:
     reason = why_beyond_reach(result)
     if reason is None or result.bounds_verdict != "certified":
         return None
-    share = " With 0-1 loss δ is a share of people: 0.02 is 2 in 100."
-    return Obstacle(
-        reason, f"Take a smaller `delta`.{share if result.loss.name == 'zero-one' else ''}"
-    )
+    share = " It is a share of people: 0.02 is 2 %." if result.loss.name == "zero-one" else ""
+    return Obstacle(reason, Note(f"Set a smaller limit ({{delta}}).{share}", delta=param("delta")))
 
 
 def why_beyond_reach(result: AuditResult) -> Note | None:
@@ -312,8 +373,8 @@ def why_beyond_reach(result: AuditResult) -> Note | None:
     if limit is None:
         return None
     return Note(
-        "No model could exceed δ = {delta:g} with these people: whatever it answers about those "
-        "they are compared with, their mean loss can rise by {limit:.4g} at most.",
+        "No model could be over the limit δ = {delta:g} with these people: whatever it answers "
+        "for those they are compared with, the mean loss can rise by at most {limit:.4g}.",
         delta=result.delta, limit=Mean(limit),
     )  # fmt: skip
 
@@ -358,13 +419,15 @@ def _same_answers(result: AuditResult) -> Obstacle | None:
     names, several = " or ".join(result.space.sensitive), len(result.space.sensitive) > 1
     return Obstacle(
         Note(
-            "The model gave the same answer to every person whatever their recorded {names}: it "
-            "does not use {columns}, or not for these people. This is no evidence of fairness: "
-            "other columns can stand in for {them}.",
+            "The model gives every person the same answer with any other {names}: it does not use "
+            "{columns}, or not for these people. This is no evidence of fairness: other columns "
+            "may stand in for {them} (proxies).",
             names=names, columns="these columns" if several else "this column",
             them="them" if several else "it",
         ),
-        "Ask about everybody: leave `until_sure` out." if stopped_early else CHECK_COLUMNS,
+        Note("Query everybody: leave out {until_sure}.", until_sure=param("queries.until_sure"))
+        if stopped_early
+        else CHECK_COLUMNS,
         None if stopped_early else counterpart_settings(result.space),
         from_answers=True,
     )  # fmt: skip
@@ -402,32 +465,136 @@ def _answers_agree(result: AuditResult) -> bool:
     return bool(np.all(most - least <= TOLERANCE * np.maximum(1.0, np.abs(most))))
 
 
-def _more_company(result: AuditResult) -> str:
-    """Return how more people get somebody to be compared with."""
+def _more_company(result: AuditResult) -> Note:
+    """Return how more people get someone to be compared with: the columns that keep them apart."""
     space = result.space
     if not result.similarity.moves_only_to_twins:
-        return "Take a `budget` above 0, or a similarity that lets sensitive features change."
-    exact = getattr(result.similarity, "exact", ())
-    levels = {
-        name: space.columns[name].levels
-        for name in space.profile if name not in space.sensitive or name in exact
-    }  # fmt: skip
-    ids = [name for name, values in levels.items()
-           if len(values) == space.n and values.dtype.kind != "f"]  # fmt: skip
-    many = {name: len(values) for name, values in levels.items()
-            if name not in ids and (is_numeric(values) or len(values) > MANY_VALUES)}  # fmt: skip
-    advice = []
-    if many:
-        counts = ", ".join(f"{name} has {count} values" for name, count in many.items())
-        advice.append(f"Cut numbers into groups with `bins`, and merge rare values: {counts}.")
-    named = f" ({', '.join(ids)})" if ids else ""
+        return Note(
+            "Set a budget above 0 ({budget}), or choose a similarity under which sensitive columns "
+            "may change.",
+            budget=param("budget"),
+        )
+    advice = [*_leave_out_notes(space), *_grouping_notes(space)]
+    if not advice:
+        advice = [Note("Use fewer columns ({features}), or coarser values.",
+                       features=param("features"))]  # fmt: skip
+    names = " or ".join(space.sensitive)
     advice.append(
-        f"Leave ids and dates{named} out of `features`. Keep every column that the decision may "
-        "rest on: one that is left out can look like a difference between groups."
+        Note(
+            "Keep every column that the decision may be based on: if you leave one out, a "
+            "difference that it makes can look like a difference by {names}.",
+            names=names,
+        )
     )
     if not space.has_twins:
-        advice.append("Or give a `model` to ask: then everybody is compared with themselves.")
-    return " ".join(advice)
+        advice.append(
+            Note(
+                "Or, if you have the model, give it ({model}): then each person is compared with a "
+                "copy of themselves with another {names}.",
+                model=param("model"),
+                names=names,
+            )
+        )
+    return join_notes(advice)
+
+
+def _leave_out_notes(space: SampleSpace) -> Iterator[Note]:
+    """Yield which columns keep everybody apart by themselves, and those that are left."""
+    reasons = {}
+    for name in _others(space):
+        told = [one for one in space.sensitive if is_told(space, one, by=name)]
+        if _is_id(space, name):
+            reasons[name] = f"{name} (a different value for each person)"
+        elif told:
+            reasons[name] = f"{name} (it tells everybody's {' and '.join(told)})"
+    if reasons:
+        left = [name for name in _others(space) if name not in reasons]
+        yield Note(
+            "Leave out {columns}{rest}.",
+            columns=enumerate_names([*reasons.values()]),
+            rest=f": `{list_option('features', left)}`" if left else "",
+        )
+
+
+def _grouping_notes(space: SampleSpace) -> Iterator[Note]:
+    """Yield which columns have many values, and how numbers are cut into ranges."""
+    counts = {
+        name: len(space.columns[name].levels)
+        for name in _others(space)
+        if len(space.columns[name].levels) > MANY_VALUES and not _is_id(space, name)
+    }
+    numbers = [name for name in counts if is_numeric(space.columns[name].levels)]
+    if numbers:
+        yield Note(
+            "Group numbers into ranges{example}: {counts}.",
+            # of few people edges would tell something
+            example=Wording(f", for example {_bins_examples(space, numbers)}"),
+            counts=_count_values({name: counts[name] for name in numbers}),
+        )
+    if words := counts.keys() - numbers:
+        yield Note(
+            "Merge rare values, or leave out dates and codes: {counts}.",
+            counts=_count_values({name: counts[name] for name in counts if name in words}),
+        )
+
+
+def _count_values(counts: Mapping[str, int]) -> Note:
+    """Return how many values columns have."""
+    notes = [
+        Note("{name} has {count:,} values", name=name, count=Count(count))
+        for name, count in counts.items()
+    ]
+    return join_notes(notes, ", ")
+
+
+def _is_id(space: SampleSpace, name: str) -> bool:
+    """Return whether everybody has a different value of a column, as of an ID."""
+    column = space.columns[name]
+    return len(column.levels) == space.n and looks_like_id(name, column)
+
+
+def is_told(space: SampleSpace, name: str, *, by: str) -> bool:
+    """Return whether people who share a value of a column all have the same in another, no chance.
+
+    The other one must not be the same for everybody.
+    """
+    column, other = (number_rows([space.columns[one].codes[space.observed]]) for one in (by, name))
+    counts = space.counts[space.observed]
+    values = int(column.max()) + 1
+    most = np.bincount(other, counts).max() / counts.sum()
+    is_function = int(number_rows([column, other]).max()) + 1 == values
+    return is_function and bool(most ** (counts.sum() - values) < MAX_AGREEMENT_CHANCE)
+
+
+def enumerate_names(names: Sequence[str]) -> str:
+    """Return names as they stand in a sentence."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def list_option(name: str, columns: Sequence[str]) -> str:
+    """Return a reference to a parameter set to columns."""
+    return option(name, shlex.quote(",".join(columns)), repr([*columns]))
+
+
+def _bins_examples(space: SampleSpace, names: Sequence[str]) -> str:
+    """Return how the first of some columns of numbers are cut into ranges, as is typed."""
+    texts = []
+    for name in names[:MAX_EXAMPLES]:
+        edges = ",".join(
+            np.format_float_positional(edge, trim="-")
+            for edge in _suggest_edges(space.columns[name], space.counts)
+        )
+        texts.append(f"`{option(entry('bins', name), edges, f'[{edges}]')}`")
+    return " ".join(texts)
+
+
+def _suggest_edges(column: CodedColumn, counts: IntArray) -> list[float]:
+    """Return two rounded numbers that cut people into three groups; one where they are equal."""
+    known = column.codes >= 0
+    people = np.bincount(column.codes[known], counts[known], len(column.levels)).cumsum()
+    places = np.searchsorted(people, people[-1] * np.array([1 / 3, 2 / 3]))
+    levels: FloatArray = column.levels.astype(np.float64)
+    return sorted({float(f"{levels[place]:.2g}") for place in places})
 
 
 def counterpart_settings(space: SampleSpace) -> dict[str, Any] | None:

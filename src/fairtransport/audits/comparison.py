@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport._core.notes import Note
 from fairtransport._core.validation import check_threshold, short_repr
 from fairtransport.access.black_box import Access, check_box, choose_access, plain_items
 from fairtransport.access.oracle import Oracle, check_no_controls, check_not_random
@@ -340,19 +341,20 @@ def _blind(result: AuditResult, access: Access) -> str | None:
     if not result.similarity.moves_only_to_twins or result.target_scope != "twins" or received:
         return None
     return (
-        "The model receives no sensitive feature, and people who differ only in these count as "
-        "equal: its statistic is 0 by construction."
+        "The model receives no sensitive feature, and people are compared only with copies of "
+        "themselves that differ in these: its statistic is 0 by construction."
     )
 
 
 NOT_APPLICABLE = "not-applicable"
 MAX_COMPARED_PROFILES, MAX_COMPARED_GROUPS = 10, 50
 UNKNOWN_SIZES = (
-    "Differences have no bounds: sizes or weights differ, and their `largest` was not declared."
+    "Differences have no bounds: clusters differ in size, or people in weight, and the largest was "
+    "not declared."
 )
 NO_BOUNDS = (
-    "Differences have no bounds: people are compared with people in the audit data, and from such "
-    "targets a difference can err either way."
+    "Differences have no bounds: people are compared with people in the audit data, so a "
+    "difference can be too large or too small."
 )
 
 
@@ -454,7 +456,7 @@ class Comparison(Reportable):
             if all(note in one for one in notes_by_model.values())
         ]
         own = [
-            f"{name}: {note}"
+            Note("{name}: {note}", name=name, note=note)
             for name, notes in notes_by_model.items()
             for note in notes
             if note not in everywhere

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport._core.notes import Note, join_notes
 from fairtransport._core.ranks import number_rows
 from fairtransport.audits.querying import is_random, missing_range_error
 from fairtransport.data.controls import (
@@ -133,21 +134,24 @@ def add_own_controls(settings: AuditSettings, access: Access) -> AuditSettings:
     )
 
 
-def advise_controls(settings: AuditSettings, access: Access) -> str | None:
-    """Return that any edit may change the model's answers, and how to check; None with controls."""
+def advise_controls(settings: AuditSettings, access: Access) -> Note | None:
+    """Return that any edit may change the model's answers, and how to tell; None with controls."""
     if settings.controls is not None or access.controls is None:
         return None
-    sentence = (
-        "Any edit may change the answers of a language model, also one that should not matter: "
-        f"without {param('controls')} this audit does not tell such edits from those of sensitive "
-        "features."
+    sentence = Note(
+        "Any change of the prompt can change the answers of a language model, also one that should "
+        "not matter. Without control edits ({controls}), this audit cannot tell such changes from "
+        "those of sensitive features.",
+        controls=param("controls"),
     )
     if is_random(settings, access) or settings.queries.until_sure:
-        return f"{sentence} They need a model that is asked once about everybody."
-    return (
-        f"{sentence} Add ready-made ones to the prompt, as in "
-        "controls=['blank line', 'reordered'], or name columns of the data."
-    )
+        more = Note("They need one answer per query, and queries about everybody.")
+    else:
+        more = Note(
+            "Add ready-made ones to the prompt (`controls=['blank line', 'reordered']`), or name "
+            "columns of the data."
+        )
+    return join_notes([sentence, more])
 
 
 def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) -> None:

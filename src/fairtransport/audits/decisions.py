@@ -120,17 +120,19 @@ def find_missing_reason(result: AuditResult) -> str | None:
     """Return why there are no decisions to compare, in a sentence; None if there are."""
     record = result.query_record
     if result.space.predictions:
-        return "Only predictions were given: what people would get as someone else is not known."
+        return (
+            "Without the model, it is not known what people would get with other sensitive values."
+        )
     if record.draws is not None or record.answers_at_random:
-        return "The model answers at random: one answer does not tell what a person gets."
+        return "The model answers at random, so one answer does not show what a person gets."
     if record.people is not None:
-        return "The queries stopped early: not everybody's answer is known."
+        return "The audit stopped early, so not everybody's answer is known."
     if _lacks_counterparts(result):
         return "No column was shown to depend on a sensitive feature: nobody has a counterpart."
     if not _has_free_twins(result):
         return (
-            "The similarity does not compare people with copies of themselves that differ in "
-            "sensitive features alone."
+            "The similarity does not compare people with copies of themselves that differ only in "
+            "sensitive features."
         )
     return None
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtransport._core.environment import get_version
+from fairtransport._core.notes import Note
 from fairtransport._core.validation import short_repr
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.cache import CachedModel, cached
@@ -331,12 +332,14 @@ def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
         empty = (
             []
             if result.applicability is None
-            else [f"This audit cannot tell: {result.applicability}"]
+            else [Note("This audit cannot tell: {reason}", reason=result.applicability)]
         )
         for warning in (*empty, *rates_notes(result), *list_notes(result)):
             about.setdefault(warning, []).append(name)
     return tuple(
-        warning if len(names) == len(results) else f"{', '.join(names)}: {warning}"
+        warning
+        if len(names) == len(results)
+        else Note("{names}: {note}", names=", ".join(names), note=warning)
         for warning, names in about.items()
     )
 

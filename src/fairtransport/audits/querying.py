@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 GROWTH = 0.1
 """Growth of the number of people between two looks, which keeps requests few."""
 STOPPED_NOTE = (
-    "People came in random order, and the asking stopped at a moment that depends on the answers: "
-    "bounds and verdict hold all the same, as those of a confidence sequence. The statistic is "
-    "that of the people asked about, and tends to be further from δ than that of everybody."
+    "People came in random order, and the audit stopped at a point that depends on the answers. "
+    "Bounds and verdict are valid all the same (they are a confidence sequence). The statistic is "
+    "that of the people up to this point, and tends to be further from δ than that of everybody."
 )
 
 
@@ -269,12 +269,12 @@ class UntilSure:
 
 
 DRAWS_NOTE = (
-    "Answers are random: the statistic and its bound are about mean losses, the worst twin chosen "
-    "on some draws and measured on others, so that noise is not counted. The bound is about "
-    "{about}. The tables of swaps use the means of all draws, whose noise they contain, and the "
-    "most frequent answer to a question as its prediction. Nothing can be certified from draws."
+    "The model answers at random, so the statistic and its bound are about mean losses. The worst "
+    "copy is chosen on some draws and measured on others, so that chance is not counted. The bound "
+    "is about {about}. The tables of swaps use the means of all draws, which include chance, and "
+    "the most frequent answer as the prediction. Nothing can be certified from draws."
 )
-UNIT_NOTE = " Differences of two losses count up to {unit:g}."
+UNIT_NOTE = " Differences of two losses are cut off at {unit:g}."
 
 
 def answer_in_draws(

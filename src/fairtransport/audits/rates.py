@@ -125,10 +125,10 @@ def why_untestable(result: AuditResult) -> str | None:
     geometry = result.problem.geometry
     free = isinstance(geometry.cost, ZeroCost) and geometry.forbidden is None
     if not (result.similarity.moves_only_to_twins and free):
-        return "this similarity compares others too, or at a price"
+        return "this similarity also compares people whose other columns differ"
     if result.space.targets is not None:
-        return "here they are compared with the people of `targets`"
-    return "they need a `loss_range`" if result.loss.range is None else None
+        return "people are compared with those of another file"
+    return "the range of the loss is not known" if result.loss.range is None else None
 
 
 def is_bounded_by_rates(result: AuditResult) -> bool:

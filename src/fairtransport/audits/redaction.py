@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 COARSEST_METRIC = 0.1
 """Group metrics that would need coarser rounding are left out."""
 COUNTED_ELSEWHERE = (
-    "Where fewer than {} people are alike in every column, they are counted with the largest group "
-    "of people alike, and nobody is compared with levels that only they have."
+    "Groups of fewer than {} people with equal values in all columns are counted with the largest "
+    "such group, and nobody is compared with values that only they have."
 )
-OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves that are shown."
+OF_THE_MOVES_SHOWN = "Flows and groups are computed only from the swaps that are listed."
 
 
 def redact(
@@ -95,12 +95,13 @@ def redact(
     hidden = rounding.total(result.moved.people[~visible])
     decisions, missing = summary.decisions, summary.decisions_missing
     if decisions is not None and decisions.scores is not None:
-        decisions, missing = None, "How far scores change is not told in a shared document."
+        decisions, missing = None, "A shared document does not show how far scores change."
     return replace(
         summary.without_details(),
         **_headline(summary, rounding),
         comparable_share=Rounding.of_mean(at_least, space.n).nearest(summary.comparable_share),
         applicability=_round_reason(summary.applicability, rounding),
+        advice=_round_reason(summary.advice, rounding),
         random_swap_risk=_nearest(summary.random_swap_risk, rounding),
         attributable=_round_part(summary.attributable, rounding),
         controls=_round_controls(summary.controls, rounding),

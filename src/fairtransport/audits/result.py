@@ -73,8 +73,8 @@ if TYPE_CHECKING:
 
 PLOTS = ("flows", "law", "budget", "methods")
 OF_THE_STATISTIC = (
-    "The plan is for bounds of the statistic; those of rates, which an audit of given predictions "
-    "has, need more people."
+    "The plan is for bounds of the statistic. An audit of given predictions has bounds of rates, "
+    "and these need more cases."
 )
 
 
@@ -994,8 +994,8 @@ class AuditResult(Reportable):
         """
         count = count_shared_people(self.space, train)
         note = Note(
-            "{count} of {n} people have the same columns as someone in the training data. The "
-            "guarantees hold only if they are other people.",
+            "{count} of {n} people have the same values in all columns as a person in the training "
+            "data. The guarantees are valid only if they are different people.",
             count=Count(count), n=self.n,
         )  # fmt: skip
         warnings = (*self.warnings, note) if count else self.warnings

@@ -281,13 +281,13 @@ def select_largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...
 def list_omissions(result: AuditResult, *, folds: bool) -> list[str]:
     """Return a sentence for each thing that a document has no room for."""
     notes: list[str] = [
-        Note("Flows by {name} are left out here: {reason}.", name=name, reason=reason)
+        Note("This report has no flows by {name}: {reason}.", name=name, reason=reason)
         for name, reason in _find_too_long(result, folds=folds).items()
     ]
     notes += [
         Note(
-            "Flows by {name} show {shown} of {levels} levels, those with most moves, and all "
-            "others as one.",
+            "Flows by {name} show the {shown} of {levels} values with most swaps, and all others "
+            "as one.",
             name=name,
             shown=most - 1,
             levels=Count(levels),
@@ -298,14 +298,14 @@ def list_omissions(result: AuditResult, *, folds: bool) -> list[str]:
     if groups > MAX_LISTED_GROUPS:
         notes.append(
             Note(
-                "{limit} of {count} groups are listed here, those that add most.",
+                "This report lists the {limit} of {count} groups that add most to the statistic.",
                 limit=MAX_LISTED_GROUPS,
                 count=Count(groups),
             )
         )
     notes += [
         Note(
-            "Group metrics by {name} are left out here: there are more than {limit} groups.",
+            "This report has no group metrics by {name}: there are more than {limit} groups.",
             name=" and ".join(features),
             limit=MAX_METRIC_LEVELS,
         )
@@ -313,17 +313,17 @@ def list_omissions(result: AuditResult, *, folds: bool) -> list[str]:
     ]
     if result.answers.labels is not None and not has_decisions(result):
         why = (
-            "the asking stopped when it was sure" if result.query_record.draws is None
-            else "each question has several answers"
+            "the audit stopped early" if result.query_record.draws is None
+            else "each query has several answers"
         )  # fmt: skip
-        notes.append(f"Group metrics are left out here, as {why}.")
+        notes.append(f"This report has no group metrics, because {why}.")
     there = {law.method for law in result.compared_laws}
     whole = result.query_record.once_about_everybody and result.rates is None
     lacking = [name for name in COMPARED_METHODS if name not in there and whole]
     if lacking:
         notes.append(
-            f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "
-            "level asks for more resamples."
+            f"This report does not compare the bounds of: {', '.join(lacking)}. They need a known "
+            "range of the loss, or more resamples at this level."
         )
     return notes
 
@@ -337,11 +337,11 @@ def _find_too_long(result: AuditResult, *, folds: bool) -> dict[str, str]:
         if name in folded:
             continue
         if levels > MAX_FLOW_LEVELS:
-            reasons[name] = f"it has more than {MAX_FLOW_LEVELS} levels"
+            reasons[name] = f"it has more than {MAX_FLOW_LEVELS} values"
         elif labels > MAX_FLOW_LABELS:
             reasons[name] = f"there are more than {MAX_FLOW_LABELS} labels"
         elif labels * levels * groups > MAX_FLOW_CELLS:
-            reasons[name] = f"labels, levels and groups make more than {MAX_FLOW_CELLS} cells"
+            reasons[name] = f"labels, values and groups make more than {MAX_FLOW_CELLS} cells"
     return reasons
 
 
@@ -391,11 +391,11 @@ def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
     if corner_count <= MAX_CURVE_CORNERS and not below:
         return points, []
     sentence = (
-        f"The budget curve is listed at {corner_count} budgets"
+        f"This report has the budget curve at {corner_count} budgets"
         if corner_count <= MAX_CURVE_CORNERS
-        else f"{len(points)} of the budget curve's {corner_count} corners are listed here"
+        else f"This report has {len(points)} of the {corner_count} corners of the budget curve"
     )
-    note = f"{sentence}; lines between them are below the curve by at most {below:.1g}."
+    note = f"{sentence}. Straight lines between them are below the curve by at most {below:.1g}."
     return points, [note]
 
 

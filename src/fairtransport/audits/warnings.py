@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairtransport._core.notes import Count, Figure, Mean, Note, Wording, keep_private
-from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.audits.applicability import (
     answers_ignore_group,
+    enumerate_names,
     find_same_columns,
+    is_told,
     same_columns_note,
     why_beyond_reach,
 )
@@ -21,6 +23,7 @@ from fairtransport.data.columns import find_same_words
 from fairtransport.data.independence import find_alike_units
 from fairtransport.data.one_hot import MAX_FALSE_ALARM, find_feature_name, find_rare_cells
 from fairtransport.documents.audit import WHY_STOPPED, SampledUnits
+from fairtransport.errors import option, param
 from fairtransport.similarity.base import BaseSimilarity, is_numeric
 
 if TYPE_CHECKING:
@@ -37,9 +40,7 @@ MAX_ALTERNATIVES = 3
 """Maximum number of alternatives that are listed; of more, their number is given."""
 MAX_NAMED_LEVELS = 10
 MIN_LEVEL_PEOPLE = 5
-"""A level of fewer people is rare."""
-MAX_AGREEMENT_CHANCE = 1e-6
-"""Maximum probability that people who share a value all got the same decision by chance."""
+"""A level that fewer people have is rare."""
 MIN_PERFECT_PEOPLE = 20
 """Minimum number of people without an error that is not due to chance."""
 MAX_TABLE_LEVELS = 1000
@@ -68,9 +69,10 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     if result.target_scope == "reference":
         yield from _reference(result)
     if result.target_scope == "twins" and space.targets is not None:
-        yield (
-            "`targets` is not used: under this similarity people are compared with their twins "
-            "alone, who differ from them in sensitive features."
+        yield Note(
+            "{targets} is not used: under this similarity, each person is compared only with "
+            "copies of themselves that differ in sensitive features.",
+            targets=param("targets"),
         )
     yield from _one_level(result)
     yield from map(keep_private, _spellings(space))
@@ -80,24 +82,25 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
         levels = space.columns[name].levels
         if len(levels) > MANY_GROUPS and is_numeric(levels):
             yield Note(
-                "The sensitive feature {name} has {count} values, each of which is a group of its "
-                "own; `bins[{name!r}]` makes fewer groups of them.",
-                name=name, count=Count(len(levels)),
+                "The sensitive feature {name} has {count} values, and each is a group of its own. "
+                "To make fewer groups, cut it into ranges ({bins}).",
+                name=name, count=Count(len(levels)), bins=param("bins", name),
             )  # fmt: skip
     yield from _alternatives(result)
     yield from _same_answers(result)
     yield from _answers(result)
     if result.target_scope == "observed" and not is_about_rates(result):
-        twins = " and with their twins" if space.has_twins else ""
+        copies = " and with copies of themselves" if space.has_twins else ""
         yield (
-            f"People are compared only with people in the audit data{twins}, so the statistic "
-            "may miss comparisons with others; nothing can be certified from it."
+            f"People are compared only with people in the audit data{copies}. The statistic may "
+            "miss differences from others, so nothing can be certified."
         )
     yield from _asking(result)
     if result.problem.budget > 0 and result.similarity.moves_only_to_twins:
         yield Note(
-            "`budget` has no effect with the similarity {name!r}: swaps between people who differ "
-            "only in sensitive features are free, and there are no others.",
+            "{budget} has no effect with the similarity {name!r}: people are swapped only with "
+            "copies of themselves that differ in sensitive features, at distance 0.",
+            budget=param("budget"),
             name=getattr(result.similarity, "name", "callable"),
         )
 
@@ -108,8 +111,9 @@ def rates_notes(result: AuditResult) -> tuple[str, ...]:
     if not is_bounded_by_rates(result):
         return (*beyond_reach,)
     note = (
-        "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH statistic "
-        "of the report describes these people alone and may be larger."
+        "Bounds, p-values and verdict are about rates among people with equal values in all other "
+        "columns (R). The FaiTH statistic of the report describes only these people and may be "
+        "larger."
     )
     return (note, *beyond_reach)
 
@@ -138,9 +142,9 @@ def _no_errors(result: AuditResult) -> Iterator[str]:
     if np.any(result.problem.losses[result.space.observed] != 0):
         return
     yield Note(
-        "All {n} predictions equal the true labels. Look whether a feature gives the labels away, "
-        "whether {label} holds the model's own answers, and whether the model was trained on these "
-        "people: the audit is for people it has not seen.",
+        "All {n} predictions equal the true labels. Check whether a feature reveals the labels, "
+        "whether {label} contains the model's own predictions, and whether the model was trained "
+        "on these people: an audit needs people that the model has not seen.",
         n=result.n, label=result.space.label,
     )  # fmt: skip
 
@@ -155,13 +159,15 @@ def _open_levels(result: AuditResult) -> Iterator[str]:
         return
     if result.verdict != "certified":
         return
-    there = "the data" if result.target_scope == "twins" else "the data and in `targets`"
-    names = ", ".join(space.open_levels)
+    there = "the data"
+    if result.target_scope != "twins":
+        there += f" or in {param('targets')}"
     yield Note(
-        "This covers the levels of {names} that occur in {there}{levels}. People of other levels "
-        "are not covered: a level that {percent:.2g} % of people have is absent from {n} people "
-        "with probability {alpha:g} %.{rare} Declare `levels` if there are more.",
-        names=names, there=there, n=space.n, alpha=100 * result.alpha,
+        "The verdict covers the values of {names} that occur in {there}{levels}, and no others: a "
+        "value that {percent:.2g} % of people have is absent from {n} people with a probability of "
+        "{alpha:g} %.{rare} If there are more values, name all of them ({declare}).",
+        names=" and ".join(space.open_levels), there=there, n=space.n, alpha=100 * result.alpha,
+        declare=param("levels"),
         percent=100 * (1 - result.alpha ** (1 / space.n)),
         levels=Wording(f" ({'; '.join(_list_levels(space, name) for name in space.open_levels)})"),
         rare=Wording(_list_rare_levels(space)),
@@ -194,7 +200,7 @@ def _list_rare_levels(space: SampleSpace) -> str:
         return ""
     more = f" and {len(rare) - MAX_NAMED_LEVELS} more" if len(rare) > MAX_NAMED_LEVELS else ""
     return (
-        f" Few people have {', '.join(rare[:MAX_NAMED_LEVELS])}{more}: where levels are so rare, "
+        f" Few people have {', '.join(rare[:MAX_NAMED_LEVELS])}{more}: where values are so rare, "
         "others may be missing."
     )
 
@@ -208,11 +214,13 @@ def _alternatives(result: AuditResult) -> Iterator[str]:
     if count <= MAX_ALTERNATIVES:
         return
     yield Note(
-        "Each person is compared with {count} alternatives, and the worst counts: the more there "
-        "are, the larger is the statistic ({statistic:.4f}), even where answers differ by chance "
-        "alone. With a random one instead, in proportion to the groups and with their own among "
-        "them, the mean loss would change by {change:.4f}. `levels` restricts the alternatives.",
+        "Each person is compared with {count} copies, and the worst counts. The more copies, the "
+        "larger is the statistic ({statistic:.4f}), even where answers differ only by chance. If "
+        "one group were drawn at random instead, in proportion to its size and each person's own "
+        "included, the mean loss would change by {change:.4f}. For fewer copies, name the values "
+        "to compare ({levels}).",
         count=count, statistic=Mean(result.statistic), change=Mean(risk - result.baseline_risk),
+        levels=param("levels"),
     )  # fmt: skip
 
 
@@ -222,8 +230,8 @@ def _same_answers(result: AuditResult) -> Iterator[str]:
     moves = not result.similarity.moves_only_to_twins and result.statistic > 0
     if moves and set(space.sensitive) & set(space.features) and answers_ignore_group(result):
         yield Note(
-            "The model gave the same answer to every person whatever their recorded {names}: all "
-            "of the statistic comes from differences in other columns.",
+            "The model gives every person the same answer with any other {names}: the whole "
+            "statistic comes from differences in other columns.",
             names=" or ".join(space.sensitive),
         )
 
@@ -236,9 +244,9 @@ def _one_level(result: AuditResult) -> Iterator[str]:
         return
     for name in same:
         yield Note(
-            "Everybody has the {name} {level}: no swap changes it, and nothing is said of {name}. "
-            "Declare its other `levels`, if a model can be asked.",
-            name=name, level=short_repr(columns[name].at(0)),
+            "Everybody has the {name} {level}, so the audit says nothing about {name}. With a "
+            "model, name its other values ({levels}).",
+            name=name, level=short_repr(columns[name].at(0)), levels=param("levels", name),
         )  # fmt: skip
 
 
@@ -249,7 +257,7 @@ def _spellings(space: SampleSpace) -> Iterator[Note]:
         if same is not None:
             yield Note(
                 "The column {name} has the groups {first!r} and {second!r}, which differ only in "
-                "blanks or case. If they are one group, spell them in one way.",
+                "spaces or capital letters. If they are one group, write both in the same way.",
                 name=name, first=same[0], second=same[1],
             )  # fmt: skip
 
@@ -266,13 +274,13 @@ def _not_received(result: AuditResult) -> Iterator[str]:
         if columns:
             advice = Note(
                 "{same} Name {columns} instead of {name}",
-                same=same_columns_note(name, columns), columns=", ".join(columns), name=name,
+                same=same_columns_note(name, columns), columns=enumerate_names(columns), name=name,
             )  # fmt: skip
         yield Note(
-            "The model does not receive {name}, so that no answer changes with it: nothing is said "
-            "of {name} here, nor of columns that stand in for it. {advice} "
-            "(`sensitive_features`).",
-            name=name, advice=advice,
+            "The model does not receive {name}, so no answer changes with it: the audit says "
+            "nothing about {name}, nor about other columns that stand in for it (proxies). "
+            "{advice} ({sensitive}).",
+            name=name, advice=advice, sensitive=param("sensitive_features"),
         )  # fmt: skip
 
 
@@ -288,26 +296,20 @@ def _given_decisions(result: AuditResult) -> Iterator[Note]:
         more = len(others) - MAX_NAMED_LEVELS
         listed = [repr(label) for label in others[:MAX_NAMED_LEVELS]]
         yield Note(
-            "Every decision but {favourable!r} counts as unfavourable: {others}. Leave people out "
-            "who have no decision yet.",
+            "Every decision other than {favourable!r} counts as unfavourable: {others}. Leave out "
+            "people who have no decision yet.",
             favourable=result.favourable,
             others=", ".join([*listed, *([f"{more} more"] if more > 0 else [])]),
         )  # fmt: skip
-    codes, counts = decision.codes[space.observed], space.counts[space.observed]
-    most = np.bincount(codes, counts).max() / counts.sum()
     for name in space.profile:
-        column = space.columns[name].codes[space.observed]
-        values = number_rows([column]).max() + 1
-        repeats = counts.sum() - values
-        is_function = number_rows([column, codes]).max() + 1 == values
-        if name not in space.sensitive and is_function and most**repeats < MAX_AGREEMENT_CHANCE:
+        if name not in space.sensitive and is_told(space, space.predictions[0], by=name):
             yield Note(
-                "The column {name} gives the decision away: people with one value of it all got "
-                "the same decision. If the decision rests on it, keep it. If it was recorded "
-                "afterwards, leave it out (`features`), as people who are alike in it are decided "
-                "alike whatever their group.",
-                name=name,
-            )
+                "The column {name} reveals the decision: people with the same value of it all got "
+                "the same decision, so no difference can be found. If the decision is based on "
+                "{name}, keep it. If {name} was recorded after the decision, leave it out "
+                "({features}).",
+                name=name, features=param("features"),
+            )  # fmt: skip
 
 
 def _asking(result: AuditResult) -> Iterator[str]:
@@ -316,8 +318,8 @@ def _asking(result: AuditResult) -> Iterator[str]:
     repeats, max_share = record.repeats, record.differ_at_most(result.alpha)
     if max_share is not None and repeats.is_notable:
         yield Note(
-            "Of {count} questions that were asked a second time, {differed} got another answer; "
-            "of all questions at most {percent:.3g} % would ({confidence:g} % confidence).",
+            "Of {count} repeated queries, {differed} got a different answer; of all queries at "
+            "most {percent:.3g} % would ({confidence:g} % confidence).",
             count=Count(repeats.count),
             differed=Count(repeats.differed) if repeats.differed else "none",
             percent=Figure(100 * max_share),
@@ -325,14 +327,14 @@ def _asking(result: AuditResult) -> Iterator[str]:
         )
     if repeats.contradictions:
         yield Note(
-            "The model's `predict` and `predict_proba` contradict each other: of {count} "
-            "questions, {contradictions} got another label than that of the largest score. The "
-            "audit is of the one that its loss needs.",
+            "The model's `predict` and `predict_proba` contradict each other: for {contradictions} "
+            "of {count} queries the label is not the one with the largest score. The audit uses "
+            "what its loss needs.",
             count=Count(repeats.count), contradictions=Count(repeats.contradictions),
         )  # fmt: skip
     if record.stopped is not None and record.people is not None:
         yield Note(
-            "The asking stopped after {n} of {people} people and {queried} questions, when {why}.",
+            "The audit stopped after {n} of {people} people and {queried} queries, when {why}.",
             n=result.n, people=Count(record.people), queried=Count(result.queried),
             why=WHY_STOPPED[record.stopped],
         )  # fmt: skip
@@ -341,21 +343,22 @@ def _asking(result: AuditResult) -> Iterator[str]:
 def _answers(result: AuditResult) -> Iterator[str]:
     """Note the effects of scores, and of declared and differing answers."""
     if result.settings.favourable is not None and result.loss.needs == "score":
-        yield (
-            "The loss is of scores: `favourable` chooses the label whose scores are shown, and "
-            "nobody is counted as worse off."
+        yield Note(
+            "The loss is about scores: {favourable} chooses the label whose scores are shown, and "
+            "nobody is counted as worse off.",
+            favourable=param("favourable"),
         )
     if is_about_rates(result):
         if result.settings.deterministic:
             yield (
-                "Answers were declared to be a function of the audited columns: bounds, p-values "
-                "and verdict are about the statistic, and hold only if that is so."
+                "The predictions were declared to depend only on the audited columns. Bounds, "
+                "p-values and verdict are about the statistic, and valid only if that is true."
             )
     elif result.answers_differ:
         yield Note(
-            "Some profiles have several predictions (the features do not tell these people "
-            "apart): {disagreement:.4f} of the statistic comes from that alone, without any "
-            "change of a sensitive feature.",
+            "Some people with equal values in all columns have different predictions: "
+            "{disagreement:.4f} of the statistic comes from that alone, without any change of a "
+            "sensitive feature.",
             disagreement=Mean(result.disagreement),
         )
 
@@ -366,22 +369,23 @@ def _reference(result: AuditResult) -> Iterator[str]:
     if reference is None or not reference.shared:
         return
     same = Note(
-        "{shared} of the {rows} rows of `targets` {look}",
+        "{shared} of the {rows} rows of {targets} {are}",
         shared=Count(reference.shared),
         rows=Count(reference.rows),
-        look=Wording("looks" if reference.shared == 1 else "look", "look"),
+        targets=param("targets"),
+        are=Wording("is" if reference.shared == 1 else "are", "are"),
     )
     if result.fixed_targets:
         yield Note(
-            "{same} the same as someone in the audit data. The upper bound holds only if "
-            "`targets` was chosen without looking at them.",
-            same=same,
-        )
+            "{same} equal to a person in the audit data. The upper bound is valid only if "
+            "{targets} were chosen without looking at the audit data.",
+            same=same, targets=param("targets"),
+        )  # fmt: skip
     else:
         yield Note(
-            "{same} the same as someone in the audit data, as if `targets` was taken from them. "
-            "Whom people are compared with then depends on the sample, so there is no upper bound "
-            "and nothing can be certified. Name people who were chosen without the audit data.",
+            "{same} equal to a person in the audit data, as if they were taken from it. Whom "
+            "people are compared with then depends on the sample, so there is no upper bound and "
+            "nothing can be certified. Use people who were chosen without the audit data.",
             same=same,
         )
 
@@ -399,26 +403,29 @@ def describe_alternatives(space: SampleSpace) -> Iterator[str]:
     """Note the combinations of sensitive features at which people are compared."""
     for names in space.observed_sets:
         yield Note(
-            "Twins take the combinations of {names} that occur in the data, which depend on the "
-            "sample: nothing can be certified. Declare the combinations in `together` if you know "
-            "them all.",
+            "Copies have the combinations of {names} that occur in the data. These depend on the "
+            "sample, so nothing can be certified. If you know all combinations, name them "
+            "({together}).",
             names=" and ".join(names),
+            together=param("together"),
         )
     for one in space.column_sets:
         if one.is_partial:
             yield Note(
-                "People are compared only at the declared values of {names}; those who have others "
-                "keep them and are compared at these only.",
+                "People are compared only with copies that have the named values of {names}, also "
+                "people who have other values themselves.",
                 names=" and ".join(one.columns),
             )
     only_twins = space.has_twins and space.family is None
     for pair in find_impossible_twins(space) if only_twins else ():
         yield Note(
-            "About {percent:.0f} % of the alternatives combine {first} and {second} as hardly "
-            "anybody in the data does, if anybody, such as {example}. If the two can only change "
-            "together, pass `together=[[{first!r}, {second!r}]]`.",
+            "About {percent:.0f} % of the copies combine {first} and {second} as hardly anybody in "
+            "the data does, such as {example}. If the two can only change together, say so: "
+            "`{together}`.",
             percent=Figure(100 * pair.share), first=pair.sensitive, second=pair.other,
             example=pair.example,
+            together=option("together", shlex.quote(f"{pair.sensitive},{pair.other}"),
+                            f"[[{pair.sensitive!r}, {pair.other!r}]]"),
         )  # fmt: skip
 
 

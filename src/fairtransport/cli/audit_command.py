@@ -23,6 +23,7 @@ from fairtransport.cli.outputs import (
 )
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, param
+from fairtransport.report.console import name_flags
 from fairtransport.settings import OUTPUT, QUERIES, SETTINGS, AuditSettings, checked
 
 if TYPE_CHECKING:
@@ -98,13 +99,13 @@ def audit(
         from fairtransport.report.console import print_failure
         from fairtransport.report.sections.decisions import failure_sentence
 
-        print_failure(failure_sentence(result.headline))
+        print_failure(failure_sentence(name_flags(result.headline)))
     if not run_flags.quiet and not outputs.fills_stdout:
         from fairtransport.report.console import print_note, print_written
         from fairtransport.report.terminal import print_result
 
         title = f"{flags.data_name or data.name}, {result.n:,} people"
-        print_result(result.headline, title, verbose=verbose)
+        print_result(name_flags(result.headline), title, verbose=verbose)
         print_written(paths)
         if outputs.shares_nothing:
             print_note(
@@ -174,13 +175,13 @@ def _audit_family(
         from fairtransport.report.console import print_failure
         from fairtransport.report.sections.family import family_failures
 
-        print_failure(*family_failures(with_headlines(family), fail_on))
+        print_failure(*family_failures(name_flags(with_headlines(family)), fail_on))
     if not run_flags.quiet and not outputs.fills_stdout:
         from fairtransport.report.console import print_written
         from fairtransport.report.terminal import print_family
 
         seeds = {name: result.seed for name, result in family.items()}
-        print_family(family.headline, f"{data.name}, {len(family)} audits", seeds)
+        print_family(name_flags(family.headline), f"{data.name}, {len(family)} audits", seeds)
         print_written(paths)
     return code
 
@@ -243,6 +244,6 @@ def demo(
     paths = [write_report("--output", output, result, reference=REFERENCE)]
     if not quiet:
         title = f"A logistic regression on COMPAS, {result.n:,} people"
-        print_result(result.headline, title, verbose=verbose)
+        print_result(name_flags(result.headline), title, verbose=verbose)
         print_written(paths)
     return RAN

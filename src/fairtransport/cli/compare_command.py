@@ -16,6 +16,7 @@ from fairtransport.cli.errors import RAN
 from fairtransport.cli.outputs import Outputs, Target
 from fairtransport.documents.verdicts import FailOn, exit_code
 from fairtransport.errors import InputError, name_parameters, param
+from fairtransport.report.console import name_flags
 from fairtransport.settings import BASICS, COMMAND_LINE, DESIGN, OUTPUT, QUERIES, SETTINGS
 
 if TYPE_CHECKING:
@@ -144,12 +145,12 @@ def compare(
         from fairtransport.report.console import print_failure
         from fairtransport.report.sections.comparison import comparison_failure
 
-        print_failure(comparison_failure(summary))
+        print_failure(comparison_failure(name_flags(summary)))
     if not run_flags.quiet and not outputs.fills_stdout:
         from fairtransport.report.console import print_written
         from fairtransport.report.terminal import print_comparison
 
-        print_comparison(summary, f"{data.name}, {summary.n:,} people")
+        print_comparison(name_flags(summary), f"{data.name}, {summary.n} cases")
         print_written(paths)
     return code
 

@@ -15,6 +15,7 @@ from fairtransport._core.files import is_file, remove_file, write_text
 from fairtransport._core.validation import check_integer, short_repr
 from fairtransport.cli.options import GROUPS, Switch, Whole, unwrap_help
 from fairtransport.errors import InputError, name_parameters, param
+from fairtransport.report.console import name_flags
 from fairtransport.settings import DOCUMENT, OUTPUT
 
 if TYPE_CHECKING:
@@ -151,8 +152,9 @@ class Outputs:
 
         paths = []
         if self.report is not None:
-            output_format = "html" if self.report.suffix.lower() in HTML else "markdown"
-            paths.append(write_text(self.report, render(document, output_format), "--report"))
+            output_format = format_of(self.report)
+            text = render(name_flags(document), output_format)
+            paths.append(write_text(self.report, text, "--report"))
         if self.fills_stdout:
             sys.stdout.write(document.to_json())
         elif self.json is not None:
@@ -223,11 +225,16 @@ def remove_junit_of_line(tokens: Sequence[str]) -> None:
 
 
 def write_report(flag: str, path: Path, result: AuditResult, **options: Any) -> Path:
-    """Write a report, HTML or Markdown by its ending; an error names the flag."""
-    with name_parameters(path=flag):
-        if path.suffix.lower() in HTML:
-            return result.to_html(path, **options)
-        return write_text(path, result.to_markdown(**options))
+    """Write a report, HTML or Markdown by its ending; notes and errors name flags."""
+    from fairtransport.report import render
+
+    text = render(name_flags(result.document(**options)), format_of(path))
+    return write_text(path, text, flag)
+
+
+def format_of(path: Path) -> str:
+    """Return the format of a report by its file's ending."""
+    return "html" if path.suffix.lower() in HTML else "markdown"
 
 
 def check_report_ending(flag: str, path: Path) -> None:

@@ -13,7 +13,7 @@ from fairtransport._core.ranks import number_rows
 from fairtransport.data.columns import merge_columns
 from fairtransport.data.database import CountedSource, merge_rows
 from fairtransport.data.design import Clusters, build_units
-from fairtransport.errors import FairtransportError, InputError, param
+from fairtransport.errors import FairtransportError, InputError, option, param
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtransport.data.columns import Bins, CodedColumn
     from fairtransport.data.database import RowCounts, Source
 
-INDEPENDENT = "Rows must be independent people, or the bounds are too narrow."
+INDEPENDENT = "Bounds are too narrow if rows are not independent people."
 
 MIN_ROWS = 30
 """Minimum number of rows for any note."""
@@ -100,18 +100,18 @@ def find_dependence(source: Source, roles: Roles, rows: RowCounts) -> Iterator[s
     if unit is not None:
         name, units = unit
         yield Note(
-            "The column {name} has {units} values for {people} people, and people who share one "
-            "have the same {sensitive}, as several rows of one person do. {rule} Pass "
-            "`clusters={name!r}`.",
+            "The column {name} has {units} values for {people} rows, and rows with the same value "
+            "have the same {sensitive}, like several rows of one person. {rule} Name the column: "
+            "`{clusters}`.",
             name=name, units=Count(units), people=people, sensitive=" and ".join(roles.sensitive),
-            rule=INDEPENDENT,
+            rule=INDEPENDENT, clusters=option("clusters", name),
         )  # fmt: skip
     elif (repeated := _count_repeated(roles, rows)) >= MIN_REPEATED_PEOPLE:
         yield Note(
             "{repeated} of {people} rows repeat another row in every column, more than chance "
-            "explains. {rule} If rows belong together, name their column in `clusters`; if they "
+            "explains. {rule} If rows belong together, name their column ({clusters}). If they "
             "are copies, keep each person once.",
-            repeated=Count(repeated), people=people, rule=INDEPENDENT,
+            repeated=Count(repeated), people=people, rule=INDEPENDENT, clusters=param("clusters"),
         )  # fmt: skip
     else:
         yield from _even_counts(rows)
@@ -129,11 +129,11 @@ def _even_counts(rows: RowCounts) -> Iterator[str]:
         return
     if gammainc(degrees / 2, ((counts - mean) ** 2).sum() / mean / 2) < MAX_EVEN_CHANCE:
         yield Note(
-            "Each of the {points} different rows stands for {least} to {most} people, more evenly "
-            "than independent people fall. {rule} If rows are copies, keep each person once; if "
-            "they belong together, name their column in `clusters`.",
+            "Each of the {points} different rows stands for {least} to {most} people. This is more "
+            "even than chance allows for independent people. {rule} If rows are copies, keep each "
+            "person once. If they belong together, name their column ({clusters}).",
             points=Count(len(counts)), least=Count(counts.min()), most=Count(counts.max()),
-            rule=INDEPENDENT,
+            rule=INDEPENDENT, clusters=param("clusters"),
         )  # fmt: skip
 
 
@@ -157,11 +157,11 @@ def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
     near_least = times[values < 2 * values.min()].sum() / count
     if _lists_people(source, roles, rows, count, is_cut_off=near_least >= MAX_NEAR_LEAST):
         yield Note(
-            "The counts in {name} look like survey weights: all of {rows} rows stand for {least} "
-            "people or more, {people} in all. Weights are no counts: {rule} Pass "
-            "`sample_weight={name!r}` instead of `counts`.",
+            "The counts in {name} look like survey weights: each of {rows} rows stands for at "
+            "least {least} people, {people} in all. With weights as counts, bounds are too narrow. "
+            "Name weights as such: `{weight}`, without {counts}.",
             name=roles.counts, rows=Count(count), least=Count(values.min()), people=people,
-            rule=INDEPENDENT[0].lower() + INDEPENDENT[1:],
+            weight=option("sample_weight", roles.counts or ""), counts=param("counts"),
         )  # fmt: skip
 
 
@@ -231,13 +231,12 @@ def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
     """Yield a note for each feature with another value for everybody, like an ID."""
     for name in roles.features:
         column = rows.columns[name]
-        if len(column.levels) == int(rows.counts.sum()) and _is_id(name, column):
+        if len(column.levels) == int(rows.counts.sum()) and looks_like_id(name, column):
             yield Note(
-                "The column {name} has another value for every person, as an ID has. An ID "
-                "describes nobody: leave {name} out of `features`, and do not give it to the "
-                "model.",
-                name=name,
-            )
+                "The column {name} has a different value for each person, as an ID has, so no two "
+                "people are equal in it. Leave it out ({features}), also of the model.",
+                name=name, features=param("features"),
+            )  # fmt: skip
 
 
 def check_groups(roles: Roles, rows: RowCounts) -> None:
@@ -245,7 +244,7 @@ def check_groups(roles: Roles, rows: RowCounts) -> None:
     people = int(rows.counts.sum())
     for name in roles.sensitive:
         column = rows.columns[name]
-        if people >= MIN_ROWS and len(column.levels) == people and _is_id(name, column):
+        if people >= MIN_ROWS and len(column.levels) == people and looks_like_id(name, column):
             msg = (
                 f"{param('sensitive_features')} must name columns that put people into groups, got "
                 f"{name!r}, which has a different value for each person, as an ID has"
@@ -253,8 +252,8 @@ def check_groups(roles: Roles, rows: RowCounts) -> None:
             raise InputError(msg)
 
 
-def _is_id(name: str, column: CodedColumn) -> bool:
-    """Return whether distinct values are an ID: short words, or consecutive numbers."""
+def looks_like_id(name: str, column: CodedColumn) -> bool:
+    """Return whether distinct values are those of an ID: short words, or numbers in a row."""
     levels = column.levels
     if _has_id_name(name):
         return True
@@ -436,11 +435,11 @@ def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int
     if effect <= 1:
         return
     yield Note(
-        "People with the same {name} are treated more alike than chance explains. If {name} only "
-        "plays a part in the decision, ignore this. If people with the same {name} were drawn "
-        "together, as members of a household are, bounds are too narrow, as if there were "
-        "{effect:.2g} times as many people: name {name} in `clusters`.",
-        name=name, effect=Figure(effect),
+        "Results are more equal among people with the same {name} than chance explains. If {name} "
+        "only plays a part in the decision, ignore this. If people with the same {name} were "
+        "sampled together, like members of a household, bounds are too narrow, as if there were "
+        "{effect:.2g} times as many people. Then name the column: `{clusters}`.",
+        name=name, effect=Figure(effect), clusters=option("clusters", name),
     )  # fmt: skip
 
 

@@ -65,10 +65,10 @@ __all__ = [
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
 WHY_STOPPED = {
-    "rejected": "the model was found over the limit",
-    "certified": "the model was found within the limit",
+    "rejected": "δ-fairness was rejected",
+    "certified": "δ-fairness was certified",
     "budget": "the limit of queries was reached",
-    "everybody": "all people had been queried",
+    "everybody": "the model had been queried for everybody",
 }
 """Why the queries stopped, and in words: at a verdict, out of queries, or out of people."""
 JUDGED = ("statistic", "attributable")
@@ -547,7 +547,7 @@ class SampledUnits:
             )
             once = f"every unit counts once{inside}"
         return (
-            f"People with the same {self.column} form a unit: {self.count:,} units, and {once}. "
+            f"Rows with the same {self.column} belong together: {self.count:,} units, and {once}. "
             f"Bounds are valid for independent {self.name}, whatever people of one unit have in "
             f"common{self.given}."
         )

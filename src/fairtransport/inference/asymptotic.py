@@ -541,6 +541,6 @@ def check_gaussianity(draws: FloatArray) -> GaussianityCheck:
     else:
         words = (
             f"The bootstrap's draws are {', '.join(faults)}, not centred normal: "
-            "the ordinary bootstrap is not to be trusted here."
+            "do not trust the ordinary bootstrap here."
         )
     return GaussianityCheck(shift, skewness, kurtosis, not faults, words)

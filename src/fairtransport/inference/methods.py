@@ -131,17 +131,17 @@ def numerical(request: Request) -> DrawnLaw:
     if sample.exact:
         notes.append(
             Note(
-                "Algorithm 2's rejection accepts {share:.2%} of its draws; the same law was drawn "
-                "exactly.",
+                "Rejection sampling of Algorithm 2 would accept {share:.2%} of its draws, so the "
+                "same law was drawn exactly instead.",
                 share=Figure(sample.acceptance),
             )
         )
     if max(shift, narrowing) > DISTORTION:
         notes.append(
             Note(
-                "Truncation to frequencies >= 0 moves their mean by {shift:.2f} in all and takes "
-                "{narrowing:.0%} of their spread: the numerical method's law is distorted and its "
-                "bounds are not to be trusted.",
+                "Do not trust the bounds of the numerical method here: truncation to frequencies "
+                "≥ 0 shifts their mean by {shift:.2f} in all and removes {narrowing:.0%} of their "
+                "spread.",
                 shift=Figure(max(shift, 0)),
                 narrowing=Figure(max(narrowing, 0)),
             )

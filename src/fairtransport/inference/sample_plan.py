@@ -45,8 +45,8 @@ MAX_SIMULATIONS = 1_000_000
 ALARM_ERRORS = 3.0
 """Standard errors by which the check may miss the target power without a note."""
 CASES = (
-    "This is for independent people; where rows belong together, count the clusters (`clusters` of "
-    "the audit), not the rows."
+    "Cases are independent people. If rows belong together, as those of a household, count "
+    "households, not rows."
 )
 NEGLIGIBLE_CHANCE = 1e-4
 """A probability too small for the percentages of a plan."""
@@ -161,9 +161,9 @@ class SamplePlan:
         )
         values = " to ".join(f"{value:.4g}" for value in self.value_range)
         yield (
-            f"The pilot is a sample itself and leaves open, with 95 % confidence, a true value of "
-            f"{values}: {needed}, and {self.n:,} would do with probability {100 * low:.0f} to "
-            f"{100 * high:.0f} %."
+            f"The pilot is itself a sample: with 95 % confidence the true value is {values}. For "
+            f"such values {needed}, and {self.n:,} would be enough with a probability of "
+            f"{100 * low:.0f} to {100 * high:.0f} %."
         )
 
     @property
@@ -179,7 +179,7 @@ class SamplePlan:
             chance = f"{100 * self.achieved:.1f} % ({error})"
         return (
             f"With {about}{people}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
-            f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
+            f"{self.alpha:g} with a probability of {chance} if the true value is {self.value:.4g}."
         )
 
 
@@ -350,11 +350,11 @@ def _describe_minimum(test: BinomialTest, n: int) -> str:
     """Return the rule of three: what even the best sample needs."""
     least = test.least_certifying()
     text = (
-        f"Even if nobody in the sample is affected, fewer than {least:,} people cannot certify: "
-        f"n >= log(α)/log(1 − δ) is needed."
+        f"With fewer than {least:,} cases, no audit can certify, even if nobody in the sample is "
+        "affected (n ≥ log(α)/log(1 − δ))."
     )
     if least >= n / 2:
-        text += " The plan leaves room for next to no affected person."
+        text += " The plan allows hardly any affected person."
     return text
 
 
@@ -371,13 +371,13 @@ def _build_simulated_plan(simulation: Simulation, power: float, goal: str) -> Sa
     notes = [*simulation.pilot.notes]
     if not simulation.pilot.fixed_targets:
         notes.append(
-            "Each planned audit compares people with people of its own sample alone, of whom a "
-            "smaller sample has fewer."
+            "Each planned audit compares people only with people of its own sample, and a smaller "
+            "sample has fewer."
         )
     if achieved < power - ALARM_ERRORS * error:
         notes.append(
-            f"A check with {of} further audits found a power of {100 * achieved:.1f} %: it does "
-            "not rise smoothly with n here. Plan for more."
+            f"A check with {of} further simulated audits found a power of only "
+            f"{100 * achieved:.1f} %: here it does not rise smoothly with n. Plan for more."
         )
     return SamplePlan(
         n, achieved, error, n_error, goal, simulation.value, simulation.delta, simulation.alpha,

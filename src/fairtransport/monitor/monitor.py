@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     from fairtransport.settings import LossLike, SimilarityLike
 
 NOISY = (
-    "People with one and the same profile got different answers: the system knows more than these "
-    "columns, or answers at random, and the statistic counts that as bias. It is no evidence, and "
-    "a stream has no test of rates; audit the cases so far with `audit`."
+    "People with equal values in all columns got different decisions: these use more than the "
+    "audited columns, or chance. The statistic counts that as bias, so it is no evidence, and a "
+    "monitor cannot compare rates. Audit the cases so far with `audit`."
 )
 LOOK_ELSEWHERE = (
-    "Bias can still come through other columns: `audit` the cases so far, which says how to look."
+    "Bias can still come through other columns (proxies): audit the cases so far with `audit`, "
+    "which says how to check."
 )
 MAX_CASES = 500
 """Maximum number of listed profiles with changed decisions."""
@@ -328,16 +329,16 @@ class Monitor:
             verdict = "not-applicable"
         elif rejected and certified:
             warnings.append(
-                f"δ-fairness was rejected at record {rejected} and certified at record "
-                f"{certified}: one of the two is wrong, or the stream has changed."
+                f"δ-fairness was rejected at case {rejected} and certified at case {certified}: "
+                "one of the two is wrong, or the stream has changed."
             )
         elif rejected or certified:
             verdict, stopped_at = "rejected" if rejected else "certified", rejected or certified
         if not self.settings.fixed_targets:
-            twins = " and with their twins" if self.settings.box is not None else ""
+            copies = " and with copies of themselves" if self.settings.box is not None else ""
             warnings.append(
-                f"People are compared only with people seen so far{twins}, so comparisons with "
-                "others may be missed; nothing can be certified from it."
+                f"People are compared only with people seen so far{copies}. Differences from "
+                "others may be missed, so nothing can be certified."
             )
         if self.settings.box is not None:
             warnings.extend(self._points.oracle.notes())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from fairtransport._core.notes import DocumentT
     from fairtransport.access.query_log import System
 
 
@@ -83,7 +84,9 @@ def print_written(paths: Sequence[Path]) -> None:
 OTHERS = (
     "cache", "goal", "jobs", "output", "plot", "power", "share", "splits", "value",
 )  # fmt: skip
-"""Flags of some commands only, with the same name in Python."""
+"""What only some commands ask, under the same name in Python."""
+OF_COUNTERPARTS = ("fit_share", "given", "legitimate")
+"""Settings of a similarity that advice names."""
 
 
 @cache
@@ -98,11 +101,19 @@ def flag_names() -> dict[str, str]:
             if name not in PYTHON_ONLY
         },
         **{name: f"--{name}" for name in OTHERS},
+        **{name: f"--similarity-settings.{name.replace('_', '-')}" for name in OF_COUNTERPARTS},
         "X": "DATA",
         "n_simulations": "--simulations",
         "allow_pickle": "--allow-pickle",
         "trusted": "--trust",
     }
+
+
+def name_flags(document: DocumentT) -> DocumentT:
+    """Return a document whose notes name the flags of the command line."""
+    from fairtransport._core.notes import spell_notes
+
+    return spell_notes(document, flag_names())
 
 
 def print_log(systems: list[tuple[System, int, int]], name: str) -> None:

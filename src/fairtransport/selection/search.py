@@ -603,9 +603,9 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
             return None
         result = audit_candidate(settings, self.best_estimator_, parts.final)
         note = Note(
-            "The model was selected among {tried} on other data than this audit's, so the audit "
-            "keeps its level without a correction. The {tried} verdicts on the validation data "
-            "served to select and do not keep theirs for the selected model.",
+            "The model was selected among {tried} on other data, so this audit needs no correction "
+            "for the selection. The {tried} verdicts on the validation data served to select: they "
+            "are no valid verdicts on the selected model.",
             tried=n_candidates,
         )
         return replace(result, warnings=(*result.warnings, note))

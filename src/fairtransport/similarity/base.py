@@ -127,7 +127,10 @@ class BaseSimilarity(Similarity):
 
     def describe_budget(self, budget: float) -> str:
         """Return one sentence on the meaning of a budget ε."""
-        return f"On average, swapped people may be a squared distance of {budget:g} apart."
+        return (
+            "On average, people may have a squared distance of "
+            f"{budget:g} to those they are compared with."
+        )
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:  # noqa: ARG002
         """Return notes for the report of an audit of this space."""

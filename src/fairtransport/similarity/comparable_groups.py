@@ -153,13 +153,13 @@ class ComparableGroups(LearnedSimilarity):
     def describe(self) -> str:
         """Return one sentence for the report."""
         if not self.is_fitted:
-            return "What varies inside groups of comparable people does not count (not yet fitted)."
+            return "Differences inside groups of comparable people do not count (not yet fitted)."
         share = float(self.explained_[: self.dimensions].sum())
         return (
-            f"People are as far apart as their features ({', '.join(self.encoding_.columns)}; "
-            f"numbers in standard deviations, a different level counts 1) after the "
-            f"{self.dimensions} directions in which comparable people differ most were taken "
-            f"out ({share:.0%} of the variance inside groups)."
+            f"Distances are those of the features ({', '.join(self.encoding_.columns)}; numbers in "
+            f"standard deviations, a different value counts 1), without the {self.dimensions} "
+            f"directions in which comparable people differ most ({100 * share:.0f} % of the "
+            "variance inside groups)."
         )
 
     def fitted(self) -> dict[str, object] | None:

@@ -216,19 +216,19 @@ class ComparablePairs(LearnedSimilarity):
     def describe(self) -> str:
         """Return one sentence for the report."""
         if not self.is_fitted:
-            return "People are as far apart as judged pairs tell (not yet fitted)."
+            return "Distances are learned from judged pairs (not yet fitted)."
         return (
-            f"People are as far apart as pairs that were judged comparable or not make most "
-            f"likely, by {', '.join(self.encoding_.columns)}: a squared distance d² goes with a "
-            "probability of 2/(1 + exp d²) to be judged comparable."
+            "Distances are learned from pairs that were judged comparable or not, by "
+            f"{', '.join(self.encoding_.columns)}: a pair at the squared distance d² is judged "
+            "comparable with a probability of 2/(1 + exp d²)."
         )
 
     def describe_budget(self, budget: float) -> str:
         """Return the meaning of a budget as a probability of being judged comparable."""
         chance = 2 / (1 + np.exp(min(budget, 700.0)))
         return (
-            f"On average, swapped people may be as far apart as people who are judged "
-            f"comparable with probability {chance:.3g}."
+            "On average, people may be as far from those they are compared with as pairs that are "
+            f"judged comparable with probability {chance:.3g}."
         )
 
     def fitted(self) -> dict[str, object] | None:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 DEFAULT_LEVEL = 0.025
 """Family-wise level of the gate, half of an audit's default level."""
 FIT_ON_OTHERS = (
-    "The people that the counterparts were fitted on look as if they were among the audited ones: "
-    "gate and bound hold only if they are others."
+    "The counterparts seem to be fitted on people who are also audited. The test of the columns "
+    "and the bounds are valid only if they are other people."
 )
 
 
@@ -103,8 +103,8 @@ class Counterparts(BaseSimilarity):
 
     name: ClassVar[str] = "counterparts"
     choice: ClassVar[str] = (
-        "The same people as typically recorded in another group, in the columns that depend on "
-        "it: for models that do not receive the groups."
+        "The same person as typically recorded in another group, also in other columns that depend "
+        "on it. For models that do not receive the groups."
     )
 
     sensitive_features: Sequence[str] = ()
@@ -305,13 +305,14 @@ class Counterparts(BaseSimilarity):
             return f"No column was shown to depend on {names}{among}: nobody has a counterpart."
         return (
             f"Each person is compared with the same person as typically recorded with another "
-            f"{names}. Changed as far as they depend on {names}{among}: {', '.join(moving)}. All "
-            "else stays."
+            f"{names}: {', '.join(moving)} {'changes' if len(moving) == 1 else 'change'} as far "
+            f"as {'it depends' if len(moving) == 1 else 'they depend'} on {names}{among}; all else "
+            "stays equal."
         )
 
     def describe_budget(self, budget: float) -> str:  # noqa: ARG002
         """Return that a budget does not matter: counterparts are free."""
-        return "Counterparts are at distance 0, so the budget does not matter."
+        return "The budget has no effect: a person and their counterparts have distance 0."
 
     def fitted(self) -> dict[str, object] | None:
         """Return the fitted values; None before `fit`."""
@@ -324,14 +325,15 @@ class Counterparts(BaseSimilarity):
         }
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
-        """Return notes on the hold-out, on columns of one value, and on an approximate gate."""
-        who = "were held out to find which columns depend on {names}, and how; the other {n} were"
-        if self.fit_people_ is not None:
-            who = "were given to find which columns depend on {names}, and how; {n} were"
+        """Return who was held out, columns of one value, and whether the gate is approximate."""
+        held_out = self.fit_people_ is None
         notes = [
             Note(
-                f"{{people}} people {who} audited.",
-                people=Count(self.model_.size), names=" or ".join(space.sensitive), n=space.n,
+                "{people} people were {held_out} to find which columns depend on {names}, and how. "
+                "The audit is of {other}{n} people.",
+                people=Count(self.model_.size), held_out="held out" if held_out else "given",
+                names=" or ".join(space.sensitive), other="the other " if held_out else "",
+                n=space.n,
             )
         ]  # fmt: skip
         if self.fit_people_ is not None and _are_shared(self.fit_people_, space):
@@ -339,15 +341,15 @@ class Counterparts(BaseSimilarity):
         if self.model_.constant:
             notes.append(
                 Note(
-                    "The hold-out has one value of {names} only, which therefore cannot move.",
-                    names=", ".join(self.model_.constant),
+                    "The held-out people all have the same {names}, so it stays equal in copies.",
+                    names=" and ".join(self.model_.constant),
                 )
             )
         if not all(row.is_exact for row in self.model_.gate):
             notes.append(
                 Note(
-                    "Numbers, or small cells, among the columns that may count make the test of "
-                    "dependence approximate."
+                    "The test of which columns depend on the groups is an approximation, because "
+                    "the columns that may count have numbers or rare combinations."
                 )
             )
         return tuple(notes)

@@ -53,7 +53,7 @@ class IgnoreSensitive(base.BaseSimilarity):
     """
 
     name: ClassVar[str] = "ignore-sensitive"
-    choice: ClassVar[str] = "People who agree in everything but the groups."
+    choice: ClassVar[str] = "People who are equal in all other columns."
 
     exact: Sequence[str] = ()
     tolerance: Mapping[str, float] = field(default_factory=dict)
@@ -105,17 +105,19 @@ class IgnoreSensitive(base.BaseSimilarity):
     def describe(self) -> str:
         """Return one sentence for the report."""
         exact = base.check_column_names("exact", self.exact)
-        but = f" (but must be equal in {', '.join(exact)})" if exact else ""
+        but = f" (but not in {' or '.join(exact)})" if exact else ""
         close = [f"{column} by at most {limit:g}" for column, limit in self.tolerance.items()]
         near = f" They may also differ in {' and '.join(close)}." if close else ""
         return (
-            f"Two people are similar if they differ only in the sensitive features{but} and, if "
-            f"true labels are used, have the same one.{near} Their distance is 0."
+            f"Two people are similar if they differ only in sensitive features{but} and have the "
+            f"same true label, if one is used{near}. Their distance is 0."
         )
 
     def describe_budget(self, budget: float) -> str:  # noqa: ARG002
         """Return that a budget does not matter: every move is free or forbidden."""
-        return "All similar people are at distance 0, so the budget does not matter."
+        return (
+            "The budget has no effect: similar people have distance 0, and no others are compared."
+        )
 
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
         """Return the cost that allows small differences in some columns."""

@@ -34,7 +34,7 @@ DECIMALS = 10
 """Decimals of embeddings, so that rounding errors do not separate equal people."""
 
 FIT_ON_OTHERS = (
-    "Who is comparable then depends on the sample, which the bounds do not allow for: fit the "
+    "Who is similar then depends on the sample, and the bounds do not allow for that: fit the "
     "similarity on other data."
 )
 
@@ -191,8 +191,8 @@ class LearnedSimilarity(BaseSimilarity):
     def describe_budget(self, budget: float) -> str:
         """Return the meaning of a budget in standard deviations."""
         return (
-            f"On average, swapped people may differ by the equivalent of {budget**0.5:.3g} "
-            "standard deviations of a feature, in the directions that count."
+            f"On average, people may differ from those they are compared with by the equivalent of "
+            f"{budget**0.5:.3g} standard deviations of a feature, in the directions that count."
         )
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
@@ -201,18 +201,18 @@ class LearnedSimilarity(BaseSimilarity):
         new = self._notes_on_new_levels(space)
         if self.held_out_ is not None:
             held_out = Note(
-                "{people} people, drawn at random, were held out to fit the similarity and are "
-                "not audited; the audit is of {n} others.",
+                "{people} people, drawn at random, were held out to fit the similarity. The audit "
+                "is of the other {n} people.",
                 people=Count(self.held_out_), n=space.n,
             )  # fmt: skip
             return (held_out, *new)
         if self._is_fitted_on(space):
-            who = "The similarity was fitted on the audit data, all {n} people of them."
+            who = "The similarity was fitted on all {n} people of the audit data."
             return (Note(f"{who} {FIT_ON_OTHERS}", n=space.n), *new)
         shared = self._count_alike(space)
         note = Note(
-            "{shared} of {n} people have the same {names} as someone in the data that the "
-            "similarity was fitted on. The bounds hold only if they are other people.",
+            "{shared} of {n} people have the same {names} as a person in the data that the "
+            "similarity was fitted on. The bounds are valid only if they are different people.",
             shared=Count(shared), n=space.n, names=", ".join(self.encoding_.columns),
         )  # fmt: skip
         return (note, *new) if shared else new
@@ -246,8 +246,9 @@ class LearnedSimilarity(BaseSimilarity):
                 # the value is left out: it would identify people in shared documents
                 notes.append(
                     Note(
-                        "{people} of {n} people have a value of {name!r} that nobody has on whom "
-                        "the similarity was fitted: it counts as different from every other.",
+                        "{people} of {n} people have a value of {name} that does not occur in the "
+                        "data that the similarity was fitted on. It counts as different from every "
+                        "other value.",
                         people=Count(people),
                         n=space.n,
                         name=name,

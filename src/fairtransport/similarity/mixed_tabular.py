@@ -67,7 +67,7 @@ class MixedTabular(base.BaseSimilarity):
 
     name: ClassVar[str] = "mixed-tabular"
     choice: ClassVar[str] = (
-        "People who differ a little: I say below how much a difference in each column counts."
+        "People who differ a little: state below how much a difference in each column counts."
     )
 
     scales: Mapping[str, float] = field(default_factory=dict)
@@ -173,15 +173,16 @@ class MixedTabular(base.BaseSimilarity):
             for column, scale in self.scales.items()
         ]
         if self.default_scale is not None:
-            words.append(f"a difference of {self.default_scale:g} in any other number counts 1")
+            words.append(f"one of {self.default_scale:g} in any other number counts 1")
         if words:
             words[-1] += " (twice as much counts 4)"
         words += [f"another {column} counts {cost:g}" for column, cost in self.mismatch.items()]
         if self.default_mismatch is not None:
             words.append(f"another value of any other column counts {self.default_mismatch:g}")
-        exact = base.check_column_names("exact", self.exact)
-        words += [f"{column} must be equal" for column in exact]
-        words.append("sensitive features that are not named count nothing")
+        words += [
+            f"{column} must be equal" for column in base.check_column_names("exact", self.exact)
+        ]
+        words.append("sensitive features that are not named count 0")
         return f"Squared distances add up: {'; '.join(words)}."
 
     def describe_budget(self, budget: float) -> str:
@@ -194,7 +195,10 @@ class MixedTabular(base.BaseSimilarity):
         ]
         if not words:
             return super().describe_budget(budget)
-        return f"On average, swapped people may differ by the equivalent of {', or '.join(words)}."
+        return (
+            "On average, people may differ from those they are compared with by the equivalent of "
+            f"{', or '.join(words)}."
+        )
 
     def _rules(
         self, space: SampleSpace

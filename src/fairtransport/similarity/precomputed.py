@@ -96,7 +96,7 @@ class Precomputed(BaseSimilarity):
     def describe(self) -> str:
         """Return one sentence for the report."""
         size = np.shape(self.matrix)[0]
-        return f"Costs between {size} profiles were handed in as a matrix of squared distances."
+        return f"Squared distances between {size} different rows were given as a matrix."
 
     def settings(self) -> dict[str, object]:
         """Return size, columns and a digest of the matrix."""

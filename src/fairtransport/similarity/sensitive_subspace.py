@@ -80,8 +80,8 @@ class SensitiveSubspace(LearnedSimilarity):
 
     name: ClassVar[str] = "sensitive-subspace"
     choice: ClassVar[str] = (
-        "People who differ in what reveals the groups: learned from a part of the people, who are "
-        "held out."
+        "People who differ only in what predicts the groups. This is learned from a part of the "
+        "people, who are then left out of the audit."
     )
 
     sensitive_features: Sequence[str] = ()
@@ -171,14 +171,15 @@ class SensitiveSubspace(LearnedSimilarity):
         """Return one sentence for the report."""
         names = ", ".join(check_column_names("sensitive_features", self.sensitive_features))
         if not self.is_fitted:
-            return f"The part of the features that does not tell {names} counts (not yet fitted)."
+            return (
+                f"The part of the features that does not predict {names} counts (not yet fitted)."
+            )
         removed = self.directions_.shape[1]
         total = removed + self.matrix_.shape[1]
         return (
-            f"People are as far apart as their features "
-            f"({', '.join(self.encoding_.columns)}; numbers in standard deviations, a different "
-            f"level counts 1) after the {removed} of {total} directions that best tell "
-            f"{names} were taken out; {names} may change for free."
+            f"Distances are those of the features ({', '.join(self.encoding_.columns)}; numbers in "
+            f"standard deviations, a different value counts 1), without the {removed} of {total} "
+            f"directions that best predict {names}. A change of {names} counts 0."
         )
 
     def fitted(self) -> dict[str, object] | None:

@@ -98,8 +98,8 @@ def test_certifying_without_an_affected_person_is_the_rule_of_three(alpha):
 
     assert plan.n == math.ceil(math.log(alpha) / math.log(0.99))
     assert plan.achieved == 1
-    assert f"fewer than {plan.n} people cannot certify" in plan.notes[0]
-    assert "next to no affected person" in plan.notes[0]
+    assert f"With fewer than {plan.n} cases, no audit can certify" in plan.notes[0]
+    assert "hardly any affected person" in plan.notes[0]
 
 
 def test_without_tolerance_one_affected_person_is_enough():
@@ -123,10 +123,10 @@ def test_the_curve_is_exact_and_holds_the_answer():
     assert plan.curve.power[at] == plan.achieved
     assert not plan.curve.error.any()
     assert plan.words == (
-        f"With {plan.n} people, an audit certifies δ-fairness for δ = 0.05 at level 0.05 with "
-        f"probability {100 * plan.achieved:.1f} % if the true value is 0.02. This "
-        "is for independent people; where rows belong together, count the clusters (`clusters` of "
-        "the audit), not the rows."
+        f"With {plan.n} cases, an audit certifies δ-fairness for δ = 0.05 at level 0.05 with "
+        f"a probability of {100 * plan.achieved:.1f} % if the true value is 0.02. Cases "
+        "are independent people. If rows belong together, as those of a household, count "
+        "households, not rows."
     )
 
 
@@ -458,12 +458,12 @@ def test_what_a_pilot_leaves_open_is_in_the_words_and_only_there():
     interval = binomtest(affected, people).proportion_ci(0.95)
 
     assert (low, high) == pytest.approx((interval.low, interval.high))
-    assert f"a true value of {low:.4g} to {high:.4g}: " in plan.words
-    assert f"{plan.n:,} would do with probability" in plan.words
+    assert f"the true value is {low:.4g} to {high:.4g}. " in plan.words
+    assert f"{plan.n:,} would be enough with a probability" in plan.words
     assert plan.n_range[0] <= plan.n <= plan.n_range[1]
     without = sample_size(value=plan.value, delta=0.03)
     assert (without.n, without.n_range, without.power_range) == (plan.n, None, None)
-    assert "leaves open" not in without.words
+    assert "The pilot" not in without.words
     assert sample_size(problem=case.problem, frequencies=case.frequencies, delta=0.03,
                        binary_losses=True, **FIXED).n_range is None  # fmt: skip
 

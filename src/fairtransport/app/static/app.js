@@ -33,7 +33,7 @@
         const said = document.createElement("p");
         said.className = "error";
         said.setAttribute("role", "alert");
-        said.textContent = `The file must have at most ${(largest / 1e9).toFixed(1)} GB to be handed over in the page, got ${(file.size / 1e9).toFixed(1)} GB; give its path instead, and it is read where it lies.`;
+        said.textContent = `The file must have at most ${(largest / 1e9).toFixed(1)} GB to be uploaded here, got ${(file.size / 1e9).toFixed(1)} GB; give its path instead.`;
         place.append(said);
         input.focus();
       }
@@ -46,7 +46,7 @@
       for (const one of form.querySelectorAll(selector)) one.hidden = !wanted;
     };
     const chosen = (name) => form.querySelector(`[name="${name}"]:checked`)?.value;
-    // the column whose values are the decisions: the one chosen, or what really happened
+    // the column whose values are the decisions: the one chosen, or the true labels
     const goodColumn = () => {
       const decision = form.elements.decision.value;
       if (decision !== "" || chosen("answers") !== "model") return decision;
@@ -102,7 +102,7 @@
     for (;;) {
       const answer = await fetch(place.dataset.state).catch(() => null);
       if (answer === null) {
-        words.textContent = "The app does not answer any more: it was ended. Start it again in the terminal.";
+        words.textContent = "The app was closed. Start it again in the terminal.";
         bar.hidden = true;
         return;
       }

@@ -684,7 +684,7 @@ class RateBoundLaw(SamplingLaw):
         return 1.0
 
 
-UNKNOWN = "What else differs between the groups was not audited."
+UNKNOWN = "Other differences between the groups were not audited."
 WORST, MEAN_LOSS = "the worst-treated group", "the mean loss"
 
 
@@ -692,27 +692,27 @@ def format_rate_sentence(
     feature: str, *, pvalue: str | None, bound: str | None, alpha: float,
     whom: str = WORST, what: str = MEAN_LOSS,
 ) -> str:  # fmt: skip
-    """Return the result about similar people, by the groups of a feature.
+    """Return what was found about people with equal values, by the groups of a feature.
 
     Never "because of": a column that the audit lacks and that differs by group has the same effect.
     """
     differently = (
-        f"People who are alike in the audited columns are treated differently by {feature}"
+        "Among people with equal values in the other audited columns, treatment differs by "
+        f"{feature}"
     )
     if bound is not None:
         return (
-            f"{differently}: if everybody were treated as {whom} among those alike, {what} would "
-            f"be at least {bound} higher ({100 * (1 - alpha):g} % confidence). "
+            f"{differently}: if everybody were treated like {whom}, {what} would be at least "
+            f"{bound} higher ({100 * (1 - alpha):g} % confidence). "
             f"{UNKNOWN}"
         )
     if pvalue is not None:
         return (
-            f"{differently} (permutation test, {pvalue}), but by how much was not established. "
-            f"{UNKNOWN}"
+            f"{differently} (permutation test, {pvalue}), but by how much is not known. {UNKNOWN}"
         )
     return (
-        f"No difference by {feature} was established among people who are alike in the audited "
-        "columns. That is no evidence that they are treated alike."
+        f"No difference by {feature} was shown among people with equal values in the other audited "
+        "columns. This is no evidence that they are treated equally."
     )
 
 

@@ -593,16 +593,17 @@ def verdict_finding(summary: AuditSummary) -> str | None:
         text for side, text in _bound_texts(summary).items()
         if side in sides.get(summary.verdict or "", (side,))
     ]  # fmt: skip
-    limit = f"limit {_limit_number(summary)}"
-    if not texts:
-        if summary.is_about_part and has_known_bounds(summary):
-            return f"no bound on swaps with {another_group(summary)}; {limit}"
-        return None
     found, part = " and ".join(texts), _of_part(summary)
-    if counts_people(summary):
-        return f"{found} of people {_have(summary)}{part}; {limit}"
-    swaps = part or " through swaps with similar people"
-    return f"{mean_text(summary)} would rise by {found}{swaps}; {limit}"
+    if not texts and summary.is_about_part and has_known_bounds(summary):
+        finding = f"no bound on swaps with {another_group(summary)}"
+    elif not texts:
+        return None
+    elif counts_people(summary):
+        finding = f"{found} of people {_have(summary)}{part}"
+    else:
+        swaps = part or " through swaps with similar people"
+        finding = f"{mean_text(summary)} would rise by {found}{swaps}"
+    return f"{finding}; limit {_limit_number(summary)}"
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:

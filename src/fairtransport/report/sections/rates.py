@@ -262,15 +262,19 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
     decision = _unfavourable_text(summary, rates)
     if loss != ZERO_ONE and decision is None:
         mean = "mean prediction" if loss == OUTCOME else f"mean {loss_name(loss)} loss"
-        starts = "a rise of ", *(f"the {mean} {word} rise by " for word in ("would", "may", "can"))
-        phrases = (Phrase(start, "") for start in starts)
-        return RateUnit(*phrases, f"the group with the largest {mean}", is_mean=True)
+        return RateUnit(
+            Phrase("a rise of ", ""), Phrase(f"the {mean} would rise by ", ""),
+            Phrase(f"the {mean} may rise by ", ""), Phrase(f"the {mean} can rise by ", ""),
+            f"the group with the largest {mean}", is_mean=True,
+        )  # fmt: skip
     more, happen, worst = "more errors in 100 people", "occur", "the group with the most errors"
     if loss != ZERO_ONE:
         more, happen = "more people in 100", f"get {decision}"
         worst = f"the group that gets {decision} most often"
-    ends = "", f" would {happen} than now", f" may {happen} than now", f" can {happen}"
-    return RateUnit(*(Phrase("", f" {more}{end}") for end in ends), worst)
+    return RateUnit(
+        Phrase("", f" {more}"), Phrase("", f" {more} would {happen} than now"),
+        Phrase("", f" {more} may {happen} than now"), Phrase("", f" {more} can {happen}"), worst,
+    )  # fmt: skip
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
