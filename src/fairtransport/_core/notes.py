@@ -93,7 +93,9 @@ def spell_notes(document: DocumentT, names: Mapping[str, str]) -> DocumentT:
         return tuple(map(spell, value)) if type(value) is tuple else value
 
     own: Any = document
-    return replace(own, **{one.name: spell(getattr(own, one.name)) for one in fields(own)})
+    spelt: DocumentT = replace(own, **{one.name: spell(getattr(own, one.name))
+                                       for one in fields(own)})  # fmt: skip
+    return spelt
 
 
 def join_notes(notes: Sequence[Note], joint: str = " ") -> Note:
