@@ -128,8 +128,9 @@ class DataError(FairtransportError, ValueError):
     >>> people = pd.DataFrame({"sex": ["f", None], "good": [1, 1], "decision": [1, 0]})
     >>> ft.audit(people, "good", y_pred="decision", sensitive_features="sex")
     Traceback (most recent call last):
-    fairtransport.errors.DataError: the column 'sex' must not have missing values, got 1;
-    missing='level' makes it a level of its own
+    fairtransport.errors.DataError: the column 'sex' must not have missing values, but 1 is
+    missing; fill them in or leave these people out, or pass missing='level', which makes missing a
+    value of its own
     """
 
 

@@ -676,8 +676,9 @@ class AuditSettings:
         default=False,
         check=_check_switch,
         kind="switch",
-        flag_help="Declare that the predictions in the file depend on the audited columns alone. "
-        "Bounds are then sharper, and different predictions for equal people are an error.",
+        flag_help="Declare that the predictions in the file depend on the --features and "
+        "--sensitive columns alone. Bounds are then sharper, and different predictions for equal "
+        "people are an error.",
     )
     judge: str = _setting(
         'What the verdict is about: the "statistic", or its "attributable" part, which needs '

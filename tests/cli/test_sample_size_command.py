@@ -74,6 +74,21 @@ def test_from_a_pilot(pilot, capsys):
     assert "only with people of its own sample" in out
 
 
+def test_a_pilot_of_decisions_alone(pilot, capsys):
+    people = pd.read_csv(pilot)
+    people["decision"] = np.where((people["age"] < 3) & (people["race"] == "b"), "no", "yes")
+    people.to_csv(pilot, index=False)
+    more = ("--sensitive", "race", "--features", "age", "--delta", 0.02, "--simulations", 40)
+    decisions = (pilot, "--prediction", "decision", *more)
+
+    assert run(*decisions) == 2
+    assert "`--favourable` must be given" in flat(capsys.readouterr().err)
+    assert run(*decisions, "--favourable", "yes") == 0
+    assert "With about" in flat(capsys.readouterr().out)
+    assert run(pilot, "--prediction", "yhat", *more, "--favourable", 0) == 2
+    assert "`PILOT` must be an audit whose verdict is about" in flat(capsys.readouterr().err)
+
+
 def test_a_reference_that_the_planned_audit_will_have_too(pilot, capsys, tmp_path):
     grid = product(["a", "b"], range(20), [0, 1], [0, 1])
     everyone = pd.DataFrame(grid, columns=["race", "age", "y", "yhat"])

@@ -79,6 +79,9 @@ LINES = [
      GAP),
     ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,
      DISJOINT),
+    # not that 1 is no favourable decision: it is one of the file's
+    (("audit cases.csv --label word --prediction guess --favourable 1 --sensitive race "
+      "--features age"), 1, DISJOINT),
     (f"audit cases.csv {TOLD} --counts score", 1,
      ("the counts in 'score' must be whole numbers >= 0; 6 rows break this. For survey weights "
       "pass `--sample-weight`")),
@@ -116,6 +119,14 @@ LINES = [
     (f"audit cases.csv {TOLD} --levels.race a,b", 2,
      ("`--levels` needs `--model`: only a model can be queried for people with other sensitive "
       "values")),
+    (("audit cases.csv --prediction word --favourable yes --sensitive race --features age "
+      "--clusters good"), 2, (
+        "`--clusters` must have a `largest` with given predictions, got none: the most rows that "
+        "any cluster can have, known before the data, as in --clusters good,largest=12; or count "
+        "every cluster once: --clusters good,target=clusters")),
+    (f"audit cases.csv {TOLD} --similarity mixed-tabular --budget 1", 2, (
+        "`--similarity-settings.scales.age` must be given, a number: the difference that counts 1; "
+        "or give `--similarity-settings.default-scale` for all columns of numbers")),
     (f"audit cases.csv {TOLD} --loss-range 0,x", 2,
      "`--loss-range` must be numbers separated by commas, got '0,x'"),
     (f"audit cases.csv {TOLD} --loss absolute --loss-range 1,0", 2,

@@ -563,7 +563,8 @@ class AuditResult(Reportable):
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 f"{param('pilot')} must be an audit whose verdict is about the statistic, got one "
-                "of predictions that differ between equal people, which is about rates"
+                "of predictions that differ between equal people, which is about rates; audit a "
+                "model instead"
             )
             raise InputError(msg)
         if self.space.units is not None:

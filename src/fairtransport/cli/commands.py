@@ -175,7 +175,7 @@ def sample_size(
     from fairtransport.inference.sample_plan import MAX_SIMULATIONS
     from fairtransport.report.charts import check_ending
 
-    with run_flags.progress():
+    with run_flags.progress(), name_parameters(pilot="PILOT"):
         if plot is not None:
             # before a simulation that may take minutes
             check_ending(plot)
