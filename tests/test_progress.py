@@ -57,7 +57,7 @@ def test_questions_say_which_draw_they_are_of(monkeypatch):
     with progress.with_draw(2, 5), progress.with_price(100):
         answered = list(progress.track_questions(iter([([0, 1], "yes")]), 4, 1))
     assert answered == [([0, 1], "yes")]
-    assert "draw 3 of 5: asked 3 of 4 (" in " ".join(screen.getvalue().split())
+    assert "draw 3 of 5: 3 of 4 queries (" in " ".join(screen.getvalue().split())
     assert "cost 0.20 of 0.30" in " ".join(screen.getvalue().split())
 
 

@@ -92,9 +92,8 @@ def spell_notes(document: DocumentT, names: Mapping[str, str]) -> DocumentT:
             return spell_notes(value, names)
         return tuple(map(spell, value)) if type(value) is tuple else value
 
-    return replace(
-        document, **{one.name: spell(getattr(document, one.name)) for one in fields(document)}
-    )
+    plain: Any = document  # every kind of document is a dataclass
+    return replace(plain, **{one.name: spell(getattr(plain, one.name)) for one in fields(plain)})
 
 
 def join_notes(notes: Sequence[Note], joint: str = " ") -> Note:

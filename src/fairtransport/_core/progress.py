@@ -102,7 +102,7 @@ def _format_progress(
         cost = (
             f", cost {new_count * price / 1000:.2f} of {(total - known_count) * price / 1000:.2f}"
         )
-    return f"asked {count} of {total} ({new_count / max(seconds, 1e-9):.2g} a second{cost})"
+    return f"{count} of {total} queries ({new_count / max(seconds, 1e-9):.2g} a second{cost})"
 
 
 def _track(
