@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport._core.notes import Count, Note, spell_notes
+from fairtransport._core.notes import Count, Note, keep_private, spell_notes
 from fairtransport.errors import InputError, entry, option, param, render_message
 from fairtransport.report.console import flag_names
 
@@ -48,6 +48,7 @@ def test_notes_name_parameters_as_a_surface_does():
     rounded = note.render(lambda value, form: "many" if isinstance(value, Count) else str(value))
     assert rounded.spell(fields) == "Leave out many of `Columns`: `Ranges, {age}: 25,45`."
     assert pickle.loads(pickle.dumps(note)).spell(fields) == note.spell(fields)  # noqa: S301
+    assert keep_private(note).spell(fields) == note.spell(fields)
 
 
 def test_a_document_names_parameters_as_a_surface_does():
