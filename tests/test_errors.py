@@ -3,9 +3,11 @@
 import inspect
 import pickle
 
+import pandas as pd
 import pytest
 
 import fairtransport as ft
+from fairtransport._core.notes import Count, Note, keep_private, spell_notes
 from fairtransport.errors import InputError, entry, option, param, render_message
 from fairtransport.report.console import flag_names
 
@@ -24,11 +26,43 @@ from fairtransport.report.console import flag_names
         (f"got 1; {option('missing', 'level')} makes", "got 1; missing='level' makes",
          "got 1; --missing level makes"),
         (f"{param('state')} has no flag", "`state` has no flag", "`state` has no flag"),
+        (f"as {option(entry('bins', 'age'), '25,45', '[25, 45]')}", "as bins={'age': [25, 45]}",
+         "as --bins.age 25,45"),
     ],
 )  # fmt: skip
 def test_references_become_parameters_or_flags(message, in_python, in_flags):
     assert str(InputError(message)) == in_python
     assert render_message(message, flag_names()) == in_flags
+
+
+def test_notes_name_parameters_as_a_surface_does():
+    inner = Note("{count} of {name}", count=Count(7), name=param("features"))
+    note = Note("Leave out {inner}: `{edges}`.", inner=inner,
+                edges=option(entry("bins", "{age}"), "25,45", "[25, 45]"))  # fmt: skip
+    fields = {"bins": "Ranges", "features": "Columns"}
+
+    assert note == "Leave out 7 of `features`: `bins={'{age}': [25, 45]}`."
+    assert note.spell(flag_names()) == "Leave out 7 of `--features`: `--bins.{age} 25,45`."
+    assert note.spell(fields) == "Leave out 7 of `Columns`: `Ranges, {age}: 25,45`."
+    # rounded, or sent to another process, it still can be spelled
+    rounded = note.render(lambda value, form: "many" if isinstance(value, Count) else str(value))
+    assert rounded.spell(fields) == "Leave out many of `Columns`: `Ranges, {age}: 25,45`."
+    assert pickle.loads(pickle.dumps(note)).spell(fields) == note.spell(fields)  # noqa: S301
+    assert keep_private(note).spell(fields) == note.spell(fields)
+
+
+def test_a_document_names_parameters_as_a_surface_does():
+    people = pd.DataFrame({"sex": ["f"] * 40, "said": [1, 0] * 20})
+    result = ft.audit(people, y_pred="said", sensitive_features="sex", favourable=1)
+    family = ft.audit_many(people, sensitive_features="sex", favourable=1,
+                           audits={"a": {"y_pred": "said"}, "b": {"y_pred": "said"}})  # fmt: skip
+    for document in (result.summary, family.summary.audits[0]):
+        assert "`levels={'sex': ['f', 'OTHER']}`" in document.advice
+        assert "`--levels.sex f,OTHER`" in spell_notes(document, flag_names()).advice
+    in_flags = spell_notes(family.summary, flag_names())
+    assert "`--levels.sex f,OTHER`" in in_flags.audits[0].advice
+    # the document itself is the same wherever it was made
+    assert "--levels" not in result.summary.to_json()
 
 
 def test_an_error_knows_its_parameter():

@@ -60,8 +60,8 @@ def test_questions_say_which_draw_they_are_of(monkeypatch, clock):
             clock.sleep(1.0)
             answered.append(item)
     assert answered == [([0, 1], "yes")]
-    line = "draw 3 of 5: queried 3 of 4 (2 per second, cost 0.20 of 0.30)"
-    assert line in " ".join(screen.getvalue().split())
+    assert "draw 3 of 5: 3 of 4 queries (" in " ".join(screen.getvalue().split())
+    assert "cost 0.20 of 0.30" in " ".join(screen.getvalue().split())
 
 
 def test_silence_shows_no_bar_however_long_it_takes(monkeypatch, clock):

@@ -1,6 +1,7 @@
 """Starting, cancelling, killing: what runs is ended, and no file is left."""
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -75,9 +76,9 @@ def start_slowly(app, loans, model):
     """Start an audit that will not be done for a minute, and wait until its model is asked."""
     audit = app.post(f"{app.table(loans)}/audits", SLOW | {"model_path": str(model)})
     audit = audit.headers["location"]
-    asked = "Comparing people"
     wait_until(
-        lambda: app.get(f"{audit}/state").json["words"].startswith((asked, "asked")), "no asking"
+        lambda: re.search("^Comparing|queries", app.get(f"{audit}/state").json["words"]),
+        "no queries",
     )
     return audit
 

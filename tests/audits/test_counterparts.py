@@ -103,10 +103,7 @@ def test_columns_that_say_nothing_give_no_verdict():
     assert closed.decisions is None
     assert "no column that alone predicts it better than guessing" in closed.applicability
     assert "no evidence of fairness" in closed.applicability
-    assert (
-        "standard deviations (sex), equally for everybody, the test would have"
-        in closed.applicability
-    )
+    assert "standard deviations (sex), equally for everybody, the test" in closed.applicability
     # also where the sex is received and not used
     assert audit(people=people, features=None).verdict == "not-applicable"
 

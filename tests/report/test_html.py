@@ -226,7 +226,7 @@ def test_a_shared_report_without_a_move_shows_no_flows():
 
 
 def test_words_between_backticks_are_code_and_nothing_else_is(page):
-    assert "declare <code>levels</code>." in page
+    assert "(<code>levels</code>)." in page
     sly = render(sample(warnings=("`<b>` and `<i", "`&lt;`"), **UNDRAWN), "html")
     assert "<code>&lt;b&gt;</code> and `&lt;i" in sly
     assert "<code>&amp;lt;</code>" in sly

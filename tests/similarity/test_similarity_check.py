@@ -82,7 +82,7 @@ def test_words_can_be_read():
     assert said.startswith(
         "Similarity of 200 people\nSquared distances add up: a difference of 5 in age"
     )
-    assert "somebody comparable with another sex." in said
+    assert "a similar person with another sex." in said
     assert "  sex: free\n" in said
     assert "  job: squared distance 2 (median)" in said
     assert "sex f → m" in said

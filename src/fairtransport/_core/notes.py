@@ -79,7 +79,12 @@ class Note(str):
 
     def spell(self, names: Mapping[str, str]) -> str:
         """Return the sentence with parameters named as a surface names them."""
-        return render_message(_Writer(format).fill(self.template, self.values), names)
+        return render_message(self.message, names)
+
+    @property
+    def message(self) -> str:
+        """The sentence, its references to parameters not yet written out."""
+        return _Writer(format).fill(self.template, self.values)
 
 
 def spell_notes(document: DocumentT, names: Mapping[str, str]) -> DocumentT:
@@ -92,10 +97,10 @@ def spell_notes(document: DocumentT, names: Mapping[str, str]) -> DocumentT:
             return spell_notes(value, names)
         return tuple(map(spell, value)) if type(value) is tuple else value
 
-    own: Any = document
-    spelt: DocumentT = replace(own, **{one.name: spell(getattr(own, one.name))
-                                       for one in fields(own)})  # fmt: skip
-    return spelt
+    plain: Any = document  # every kind of document is a dataclass
+    values = {field.name: spell(getattr(plain, field.name)) for field in fields(plain)}
+    spelled: DocumentT = replace(plain, **values)
+    return spelled
 
 
 def join_notes(notes: Sequence[Note], joint: str = " ") -> Note:
@@ -105,8 +110,8 @@ def join_notes(notes: Sequence[Note], joint: str = " ") -> Note:
 
 
 def keep_private(note: Note) -> Note:
-    """Mark a note on few people, which documents for sharing leave out."""
-    return Note("{text}", text=Wording(note))
+    """Return a note that documents for sharing leave out: it would tell of few people."""
+    return Note("{text}", text=Wording(note.message))
 
 
 class _Writer(Formatter):

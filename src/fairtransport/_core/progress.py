@@ -102,9 +102,7 @@ def _format_progress(
         cost = (
             f", cost {new_count * price / 1000:.2f} of {(total - known_count) * price / 1000:.2f}"
         )
-    rate = new_count / max(seconds, 1e-9)
-    speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"  # noqa: PLR2004 - two digits
-    return f"queried {count:,} of {total:,} ({speed} per second{cost})"
+    return f"{count} of {total} queries ({new_count / max(seconds, 1e-9):.2g} a second{cost})"
 
 
 def _track(

@@ -161,7 +161,7 @@ def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
             "least {least} people, {people} in all. With weights as counts, bounds are too narrow. "
             "Name weights as such: `{weight}`, without {counts}.",
             name=roles.counts, rows=Count(count), least=Count(values.min()), people=people,
-            weight=option("sample_weight", roles.counts or ""), counts=param("counts"),
+            weight=option("sample_weight", str(roles.counts)), counts=param("counts"),
         )  # fmt: skip
 
 

@@ -47,9 +47,8 @@ class IgnoreSensitive(base.BaseSimilarity):
     >>> import fairtransport as ft
     >>> similarity = ft.similarity.IgnoreSensitive(exact=["sex"], tolerance={"age": 2})
     >>> similarity.describe()
-    'Two people are comparable when they differ in nothing but the sensitive features (of which sex
-    must agree too) and have the same true label, if one is used; they may also differ in age by at
-    most 2; moving between them is free.'
+    'Two people are similar if they differ only in sensitive features (but not in sex) and have the
+    same true label, if one is used; they may also differ in age by at most 2. Their distance is 0.'
     """
 
     name: ClassVar[str] = "ignore-sensitive"

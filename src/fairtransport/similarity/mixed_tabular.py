@@ -55,8 +55,8 @@ class MixedTabular(base.BaseSimilarity):
     >>> import fairtransport as ft
     >>> similarity = ft.similarity.MixedTabular(scales={"age": 5}, mismatch={"job": 1.0})
     >>> similarity.describe()
-    'Squared distances add up: 5 of age count 1 (twice as much counts 4); another job costs 1;
-    sensitive features that are not named and equal people cost nothing.'
+    'Squared distances add up: a difference of 5 in age counts 1 (twice as much counts 4); another
+    job counts 1; sensitive features that are not named count 0.'
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
     >>> people = people.assign(job="nurse", good=1)
     >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),

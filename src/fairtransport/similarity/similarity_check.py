@@ -147,26 +147,26 @@ class SimilarityCheck:
         if self.kept_variance is None:
             return None
         return (
-            f"The distance counts {100 * self.kept_variance:.3g} % of the features' variance and "
-            f"leaves out {100 * (1 - self.kept_variance):.3g} %."
+            f"The distance counts {100 * self.kept_variance:.3g} % of the variance of the features "
+            f"and leaves out {100 * (1 - self.kept_variance):.3g} %."
         )
 
     def __repr__(self) -> str:
-        near = "" if self.budget > 0 else " at distance 0"
+        freely = "" if self.budget > 0 else ", at distance 0"
         lines = [
             f"Similarity of {self.n:,} people",
             self.description,
             (
                 f"{100 * self.comparable_share:.3g} % of them have a similar person with another "
-                f"{' or '.join(self.sensitive)}{near}."
+                f"{' or '.join(self.sensitive)}{freely}."
             ),
             *filter(None, [self.variance_words]),
             "",
-            "Nearest similar people of another group, for people at random:",
+            "The nearest similar person of another group, for people drawn at random:",
             *(f"  {pair.words}" for pair in self.pairs),
             *([] if self.pairs else ["  nobody has one"]),
             "",
-            "Distance to the same person with another person's value in one column:",
+            "Distance to the same person with somebody else's value in one column:",
             *(f"  {one.column}: {one.words}" for one in self.columns),
         ]
         return "\n".join(lines)
@@ -225,14 +225,14 @@ def check(
     >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30, 30, 52]})
     >>> ft.similarity.check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
     Similarity of 3 people
-    Two people are similar if they differ only in the sensitive features and, if true labels are
-    used, have the same one. Their distance is 0.
-    66.7 % of them have a similar person with another sex at distance 0.
+    Two people are similar if they differ only in sensitive features and have the same true label,
+    if one is used. Their distance is 0.
+    66.7 % of them have a similar person with another sex, at distance 0.
     <BLANKLINE>
-    Nearest similar people of another group, for people at random:
-      sex f → m (distance 0); the same: age 30
+    The nearest similar person of another group, for people drawn at random:
+      sex f → m (free); the same: age 30
     <BLANKLINE>
-    Distance to the same person with another person's value in one column:
+    Distance to the same person with somebody else's value in one column:
       sex: free
       age: not allowed
     """

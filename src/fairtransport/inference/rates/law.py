@@ -425,9 +425,9 @@ class RateLaw:
         Examples
         --------
         >>> print(law.sentence("group"))
-        People who are alike in the audited columns are treated differently by group: if everybody
-        were treated as the worst-treated group among those alike, the mean loss would be at least
-        0.12 higher (95 % confidence). What else differs between the groups was not audited.
+        Among people with equal values in the other audited columns, treatment differs by group: if
+        everybody were treated like the worst-treated group, the mean loss would be at least 0.12
+        higher (95 % confidence). Other differences between the groups were not audited.
         """
         if (p := self.permutation_pvalue) > alpha:
             return format_rate_sentence(feature, pvalue=None, bound=None, alpha=alpha)
