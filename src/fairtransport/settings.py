@@ -392,7 +392,7 @@ class Queries:
         section=QUERYING,
         kind="switch",
         flag_help="Query people in random order, and stop as soon as the result is over or within "
-        "the limit.",
+        "the limit. The confidence stays valid.",
     )
     limit: int | None = _setting(
         "Maximum number of queries with ``until_sure``, repeated ones included.",
@@ -610,11 +610,11 @@ class AuditSettings:
         section=SIMILAR,
         flag_help="Who counts as similar\n"
         "- ignore-sensitive: people who are equal in all but the sensitive columns\n"
-        "- mixed-tabular: by how much a difference in each column counts\n"
-        "- sensitive-subspace, comparable-pairs, comparable-groups: by a distance learned from "
-        "data\n"
-        "- counterparts: the same person as typically recorded in another group\n"
-        "- precomputed: by a file of distances",
+        "- mixed-tabular: a distance; you say how much each column counts\n"
+        "- sensitive-subspace, comparable-pairs, comparable-groups: a distance learned from data, "
+        "from pairs or from groups of similar people\n"
+        "- counterparts: also changes other columns to what is typical of another group\n"
+        "- precomputed: a file of distances",
         recorded="provenance.similarity",
     )
     loss: LossLike = _setting(
@@ -627,7 +627,7 @@ class AuditSettings:
         "- zero-one: each wrong prediction counts 1\n"
         "- log, brier: by the predicted probabilities\n"
         "- absolute, squared: by how far a predicted number is off\n"
-        "- outcome: the decision or number itself, without true labels",
+        "- outcome: no errors but the decision itself (1 or 0) or the number; needs no true labels",
         recorded="provenance.loss",
     )
     loss_range: Sequence[float] | None = _setting(
@@ -655,9 +655,9 @@ class AuditSettings:
         "sensitive values\n"
         "- with a model alone: people who do not get the favourable decision, but would with other "
         "sensitive values\n"
-        "- with decisions alone: the rise of unfavourable decisions, if all people got them as "
-        "often as the group that gets them most among people with equal features\n"
-        "- with another --loss: the rise of the mean loss",
+        "- with decisions alone: by how much the rate of unfavourable decisions would rise if, "
+        "among people with equal features, everybody had the rate of the group with the highest\n"
+        "- with another --loss: by how much the mean loss would rise at worst",
         recorded="delta",
     )
     alpha: float = _setting(
@@ -677,7 +677,7 @@ class AuditSettings:
         check=_check_switch,
         kind="switch",
         flag_help="Declare that the predictions in the file depend on the --features and "
-        "--sensitive columns alone. Bounds are then sharper, and different predictions for equal "
+        "--sensitive columns alone. Bounds are then tighter, and different predictions for equal "
         "people are an error.",
     )
     judge: str = _setting(
@@ -688,7 +688,8 @@ class AuditSettings:
         choices=JUDGED,
         flag_help="What verdict and exit code are about\n"
         "- statistic: the whole result\n"
-        "- attributable: only the part that needs sensitive columns to change",
+        "- attributable: only the part that disappears if sensitive columns may not change; this "
+        "differs only where --similarity compares similar people",
         recorded="judge",
     )
     method: str = _setting(

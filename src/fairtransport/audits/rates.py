@@ -154,13 +154,13 @@ def check_units(result: AuditResult) -> None:
         clusters = f"ft.Clusters({column!r}, target='clusters')"
         once = option(name, f"{column},target=clusters", clusters)
         example = (
-            f"the most rows that any cluster can have, known before the data, as in {largest}; "
+            f"the most rows that any cluster can have, not counted in these data, as in {largest}; "
             f"or count every cluster once: {once}"
         )
     else:
         largest = option(name, f"{column},largest=8", f"ft.Weights({column!r}, largest=8)")
-        example = f"the largest weight that there can be, known before the data, as in {largest}"
-    msg = f"{param(name)} must have a `largest` with given predictions, got none: {example}"
+        example = f"the largest weight that there can be, not read off these data, as in {largest}"
+    msg = f"{param(name)} needs `largest` where there is no model, got none: {example}"
     raise InputError(msg)
 
 

@@ -54,7 +54,7 @@ def audit(
     r"""Audit a model, or a file of decisions.
 
     With a model and true labels: count the people whose correct decision would become wrong with
-    another race or sex. The limit is 2 % of all people:
+    another race or sex. Here the limit is 2 % of all people:
 
     fairtransport audit people.csv --model model.skops --label outcome \
     --sensitive race,sex --delta 0.02 --report report.html
@@ -65,9 +65,9 @@ def audit(
     fairtransport audit loans.csv --prediction decision --favourable granted \
     --sensitive sex --features income_band,history --delta 0.02
 
-    Most audits need no other flags. To run several audits at once, list them as tables [[audits]]
-    of a --config file. If people are independent (otherwise give --clusters), then with 95 %
-    confidence none of the verdicts is wrong.
+    Most audits need only the flags of these examples. To run several audits at once, list them as
+    tables [[audits]] of a --config file: with 95 % confidence all their verdicts together are
+    right, if people were drawn independently (otherwise give --clusters).
 
     Parameters
     ----------

@@ -63,7 +63,9 @@ def _missing(error: exceptions.MissingArgumentError, command: str) -> str:
     """Return that a flag needs a value, or an argument is missing."""
     if error.keyword:
         return f"`{error.keyword}` needs a value"
-    return f"`{_name_on_line(_argument(error))}` must be given to `{command}`"
+    name = _name_on_line(_argument(error))
+    hint = ", your limit (3 % is 0.03)" if name == "--delta" else ""
+    return f"`{command}` needs `{name}`{hint}"
 
 
 def _repeated(error: exceptions.RepeatArgumentError, _: str) -> str:

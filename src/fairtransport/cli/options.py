@@ -62,7 +62,7 @@ def unwrap_help(place: T) -> T:
 
 FAIL_ON = {
     "rejected": "over the limit (3), or this audit cannot tell (5)",
-    "not-certified": "also not settled (4)",
+    "not-certified": "the same, and also not settled (4)",
     "never": "none of these",
 }
 FAIL_ON_COMPARED = FAIL_ON | {"rejected": "shown to have more bias (3), or cannot tell (5)"}
@@ -470,8 +470,8 @@ class RunFlags:
     Parameters
     ----------
     quiet
-        Print only errors, why an audit failed, and with --fail-on or --junit that --delta is
-        missing.
+        Print only errors and the reason for an error code. With --fail-on or --junit also warn
+        if --delta is missing.
     config
         A TOML file with a table for each command; flags override it. A fairtransport.toml in the
         working directory is read without being named, but may only describe the data.

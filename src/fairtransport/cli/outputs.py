@@ -49,19 +49,20 @@ class Outputs:
     report
         A file for the report: .html or .md.
     json
-        A file for the result as JSON; "-" prints it instead of the screen.
+        A file for the result as JSON; "-" prints the JSON instead of the usual text.
     junit
         A file for the verdict as a JUnit XML test: failed if the result ends with an error code
         (--fail-on), else skipped if it is not settled. A file of an earlier run is removed first.
-        The test has the name of --title or --data-name and of the sensitive columns: give several
-        audits different ones.
+        The test is named after --title or --data-name and the sensitive columns: give each of
+        several audits its own --title.
     moves
         A .csv or .parquet file for all swaps: who is swapped with whom, one per row.
     share
         Make files that can be given to others: without numbers about few people, and without the
         fingerprint (hash) of the data.
     share_at_least
-        The fewest people that a number in a shared file is about. Default: 5. Implies --share.
+        In shared files, numbers about fewer people than this are left out. Default: 5. Implies
+        --share.
     """
 
     report: Target | None = None

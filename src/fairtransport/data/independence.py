@@ -234,7 +234,7 @@ def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
         if len(column.levels) == int(rows.counts.sum()) and looks_like_id(name, column):
             yield Note(
                 "The column {name} has a different value for each person, as an ID has, so no two "
-                "people are equal in it. Leave it out ({features}), also of the model.",
+                "people are equal in it. Leave it out ({features}); a model should not use it.",
                 name=name, features=param("features"),
             )  # fmt: skip
 

@@ -231,7 +231,9 @@ def _cell_of(decision: Prediction) -> str:
 
 def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
     """Return what people were compared with, and what the audit does not cover."""
-    queried = f" (the model was queried for {summary.queried:,} different rows)"
+    queried = (
+        f" (the model was queried for {summary.queried:,} different rows, equal people together)"
+    )
     questions = queried if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
     outside = f"other columns that stand in for {features} (proxies)"
@@ -262,7 +264,7 @@ def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
     return {
         **({} if favourable is None else {"Favourable": favourable}),
         "Compared with": f"{alternative}{questions}",
-        "Not covered": f"why decisions differ; {outside}; other kinds of people",
+        "Not covered": f"why decisions differ; {outside}; people from another population",
         "Valid only if": holds_if(summary),
         "Details": details,
         "Random seed": str(summary.provenance.seed),

@@ -218,12 +218,22 @@ class MixedTabular(base.BaseSimilarity):
             default = self.default_scale if numeric else self.default_mismatch
             if default is None:
                 rule, meaning, fallback, others = (
-                    ("scales", "the difference that counts 1", "default_scale", "numbers")
+                    (
+                        "scales",
+                        "how large a difference counts as a distance of 1",
+                        "default_scale",
+                        "numbers",
+                    )
                     if numeric
-                    else ("mismatch", "how much another value counts", "default_mismatch", "words")
+                    else (
+                        "mismatch",
+                        "how large a distance another value counts",
+                        "default_mismatch",
+                        "words",
+                    )
                 )
                 msg = (
-                    f"{param(rule, column)} must be given, a number: {meaning}; or give "
+                    f"{param(rule, column)} must be given: a number that says {meaning}; or give "
                     f"{param(fallback)} for all columns of {others}"
                 )
                 raise InputError(msg)

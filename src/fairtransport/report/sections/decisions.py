@@ -117,7 +117,8 @@ class DirectionRow:
         """The text after the number of people."""
         is_one = people(self.count.people) == "1"
         they, get = ("this person", "gets") if is_one else ("they", "get")
-        start = f"{'is' if is_one else 'are'} {self.effect}: {they} " if self.effect else ""
+        start = f"{'is' if is_one else 'are'} {self.effect} as recorded: {they} "
+        start = start if self.effect else ""
         details = f" ({self.details})" if self.details else ""
         return f"{start}{get} {self.own}, and would then get {self.other}{details}"
 
@@ -182,8 +183,8 @@ def interval_sentence(decisions: Decisions) -> str:
     count = decisions.changed
     seen = "Only values that occur in the data were compared." if count.scope == SCOPES[1] else None
     scope = counterparts_caveat(decisions) or seen
-    sure = f"With {level(count.level)} confidence, {interval_of(count)} of all people"
-    return " ".join(filter(None, [f"{sure} would get another decision.", scope]))
+    sure = f"In the population: {interval_of(count)}, with {level(count.level)} confidence."
+    return " ".join(filter(None, [sure, scope]))
 
 
 def counterparts_caveat(decisions: Decisions) -> str | None:
@@ -288,7 +289,7 @@ def _by_feature_text(decisions: Decisions, effect: str) -> str:
     total = decisions.worse_off if effect == "worse off" else decisions.better_off
     if total is not None and sum(alone.values()) + count > total.people + ROUNDING:
         parts[-1] += f"; {_in_several(parts)}"
-    return ", ".join(parts)
+    return "; ".join(parts)
 
 
 def _in_several(parts: Sequence[str]) -> str:
@@ -423,8 +424,8 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
     if decisions.scores is not None:
         return copies
     return (
-        f"{copies} At least one copy gets another decision for {percent(decisions.changed.share)} "
-        f"of people; a copy picked at random does for {percent(share)}."
+        f"{copies} For {percent(decisions.changed.share)} of people at least one copy gets another "
+        f"decision. If one copy per person is picked at random, {percent(share)} do on average."
     )
 
 
@@ -465,7 +466,9 @@ def _found_text(summary: AuditSummary) -> str:
     found = f"{near}{_percents(value)} of people (weighted)"
     if counts_people_once(summary):
         count = people(round(value * summary.n, 0 if is_shared(summary) else 6))
-        found = f"{near}{_percents(value)} of these people ({near}{count}{_counted_parts(summary)})"
+        who = "person" if count == "1" else "people"
+        parts = _counted_parts(summary)
+        found = f"{near}{_percents(value)} of these people ({near}{count} {who}{parts})"
     return f"{found}{part}" if summary.delta is not None else f"{found} {_have(summary)}{part}"
 
 
@@ -718,7 +721,7 @@ def limit_note(summary: AuditSummary) -> str | None:
         return None
     note = (
         "This is not the number of people harmed: it counts correct decisions that would become "
-        "wrong, for better or for worse."
+        "wrong, in the person's favour or against it."
     )
     if not wrong:
         return note
@@ -880,8 +883,8 @@ def _sample_example(summary: AuditSummary) -> str:
     if summary.is_about_these or summary.units is not None:
         return ""
     return (
-        " An example is a lottery among everyone decided on in a year. Without such a sample, the "
-        "counts still describe the people in the file, and nobody else."
+        " An example: people drawn by lot from all about whom a decision was made in a year. "
+        "Without such a sample, the counts describe the people in the file, and nobody else."
     )
 
 
@@ -905,7 +908,7 @@ def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
     has_effect = decisions is not None and decisions.worse_off is not None
     word = "decision" if decisions is None else answer_word(decisions)
     titles = ["People", "Who they are", word.capitalize(), "If recorded as"]
-    titles += ["Now"] * has_effect
+    titles += ["As recorded"] * has_effect
     label_title = f"True label {label_text(best)}"
     titles += [label_title] * has_labels + ["Such a person is in your file"]
 

@@ -167,7 +167,10 @@ def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
     if loss != ERROR:
         return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
     few = f"at most {100 * delta:.6g} % of all people" if delta else "nobody"
-    return f"δ = {delta:g}: {few} may have a correct decision that is wrong for a similar person."
+    return (
+        f"δ = {delta:g}: {few} may have a correct decision while a similar person would get a "
+        "wrong one."
+    )
 
 
 def verdict_line(summary: AuditSummary) -> str:
@@ -348,9 +351,9 @@ def worst_case(summary: AuditSummary) -> str:
     if summary.questions is not None and summary.questions.stopped is not None:
         what = f"among the {summary.n:,} people queried, {what}"
     if summary.statistic > 0:
-        go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
+        go = "rise" if is_outcome(summary) else "go"
         return (
-            f"{what[:1].upper()}{what[1:]} would {go} from {near}{before} to {near}{after} {most}, "
+            f"{what[:1].upper()}{what[1:]} would {go} from {near}{before} to {near}{after} "
             f"{worst_swap(summary)}{_random_swap(summary)}."
         )
     what = f"{what[:1].upper()}{what[1:]}"
@@ -379,7 +382,7 @@ def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
     if summary.budget == 0:
         largest = is_outcome(summary)
         whom = "who gets the largest prediction" if largest else "for whom the model does worst"
-        return f"if everybody were swapped with the similar person {whom}"
+        return f"if everybody were judged as the similar person {whom}"
     largest = is_outcome(summary)
     whom = "who get the largest predictions" if largest else "for whom the model does worst"
     return f"if people were swapped, within the budget, with the similar people {whom}"
@@ -391,7 +394,7 @@ def _random_swap(summary: AuditSummary) -> str:
     if risk is None:
         return ""
     risk_text = percent(risk) if summary.provenance.loss == ERROR else decimal(risk)
-    return f" ({about(summary)}{risk_text} with a random similar person)"
+    return f" ({about(summary)}{risk_text} as a random similar person)"
 
 
 def parts_sentence(summary: AuditSummary) -> str | None:

@@ -37,7 +37,7 @@ from fairtransport.report.sections.decisions import (
 )
 from fairtransport.report.sections.rates import decision_lines
 from fairtransport.report.sections.section import Fragment, Section
-from fairtransport.report.text import percent, shorten
+from fairtransport.report.text import level, percent, shorten
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
@@ -217,6 +217,11 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "lead": lead(summary),
         "verdict_notes": verdict_notes(summary),
         "bars": [] if decisions is None else build_bars(direction_rows(decisions)),
+        "bars_note": (
+            None
+            if decisions is None
+            else f"Thin lines: {level(decisions.changed.level)} intervals."
+        ),
         "scores": [] if decisions is None else score_sentences(decisions),
         "by_feature": None if decisions is None else changed_by_feature_table(decisions),
         "group_heading": None if decisions is None else group_heading(decisions),

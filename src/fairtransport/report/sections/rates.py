@@ -57,12 +57,12 @@ OF_THIS_FILE = (
     "The {rates} by group are those of this file; how far they hold for other people is not known."
 )
 SPREAD = (
-    "This is less than the {gap} above: it is an average over everybody, and nothing changes for "
-    "the group with the highest {rate}."
+    "This is less than the {gap} between the groups above: it is averaged over everybody, and "
+    "nothing changes for the group with the highest {rate}."
 )
 CANCELS = (
-    "This is more than the {gap} above: the group with the highest {rate} may depend on {columns}, "
-    "and differences then cancel in the {rates} by group."
+    "This is more than the {gap} between the groups above: the group with the highest {rate} may "
+    "depend on {columns}, and differences then cancel in the {rates} by group."
 )
 
 
@@ -92,7 +92,7 @@ def _beyond_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
         _trim(decimal(scale * number, digits))
         for number in (summary.delta or 0.0, rates.largest_possible)
     )
-    beyond = f"No verdict is possible at a limit of {limit}, because nothing could exceed it"
+    beyond = f"A limit of {limit} tests nothing here"
     return [f"{beyond}: {unit.possible.of(f'at most {near}{most}')}."]
 
 
@@ -211,7 +211,7 @@ def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
         return f"{CANCELS.format(gap=gap, columns=columns, **words)} {of_this_file}"
     if rates.value is None or rates.value >= max(gaps):
         return of_this_file
-    may_depend = [f"Which group that is may depend on {columns}."] if columns else []
+    may_depend = [f"Another group may have it at other values of {columns}."] if columns else []
     return " ".join([SPREAD.format(gap=gap, **words), *may_depend, of_this_file])
 
 
