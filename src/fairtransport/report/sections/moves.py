@@ -90,7 +90,7 @@ SCOPES = {
     ),
 }
 TWINS_TOO = " and with their copies that differ in sensitive features alone"
-WHO_IT_IS = "The tables show which people the result comes from, and which change it takes."
+WHO_IT_IS = "The tables show which people the result comes from, and which change is needed."
 NOT_HARMED = "They do not list people who are harmed: the decision on these people is correct now."
 
 
@@ -145,7 +145,7 @@ def row_meaning(summary: AuditSummary) -> str:
     if not turns_decisions(summary):
         listed = f"lead to a higher {'prediction' if is_outcome(summary) else 'loss'}"
     return (
-        "In a swap, a similar person takes the place of a person. Each row: people with equal "
+        "In a swap, a person is judged as a similar person, such as a copy of themselves. Each row: people with equal "
         f"values{label}, and what the swap changes. Only swaps that {listed} are listed."
     )
 
@@ -230,9 +230,9 @@ def ties_sentence(summary: AuditSummary) -> str | None:
     if summary.plan_is_unique is not False:
         return None
     return (
-        "Sometimes several swaps give the same result. Such a row is marked “tied” and shows the "
-        "swap that changes the fewest columns (of several the nearest, then the first). The other "
-        "swaps could show other groups."
+        "Sometimes several swaps of the same people give the same result. Such a row is marked "
+        "“tied” and shows the swap that changes the fewest columns, then the nearest, then the "
+        "first. A table made with the others could name other groups."
     )
 
 
@@ -360,6 +360,12 @@ def flow_table(table: FlowTable, number: int, confidence: str) -> Table:
     )
 
 
+GROUPS_MEANING = (
+    "Leave and enter: how many people the swaps take out of a group, and into it. The other columns "
+    "are about the people who are recorded in the group now."
+)
+
+
 def groups_table(summary: AuditSummary) -> Table:
     """Return how many people are swapped out of each group and into it."""
     is_error = summary.provenance.loss_is_error
@@ -440,6 +446,7 @@ def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         "flows": [one for loud, one in flows if loud],
         "quiet_flows": [one for loud, one in flows if not loud],
         "groups": groups_table(summary),
+        "groups_meaning": GROUPS_MEANING,
     }
 
 
