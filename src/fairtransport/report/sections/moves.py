@@ -145,8 +145,8 @@ def row_meaning(summary: AuditSummary) -> str:
     if not turns_decisions(summary):
         listed = f"lead to a higher {'prediction' if is_outcome(summary) else 'loss'}"
     return (
-        "In a swap, a person is judged as a similar person, such as a copy of themselves. Each row: people with equal "
-        f"values{label}, and what the swap changes. Only swaps that {listed} are listed."
+        "In a swap, a person is judged as a similar person, such as a copy of themselves. Each "
+        f"row: people with equal values{label}, and what the swap changes. Only swaps that {listed} are listed."
     )
 
 
@@ -361,8 +361,8 @@ def flow_table(table: FlowTable, number: int, confidence: str) -> Table:
 
 
 GROUPS_MEANING = (
-    "Leave and enter: how many people the swaps take out of a group, and into it. The other columns "
-    "are about the people who are recorded in the group now."
+    "Leave and enter: how many people the swaps take out of a group, and into it. The other "
+    "columns are about the people who are recorded in the group now."
 )
 
 
