@@ -64,8 +64,8 @@ def test_the_command_line_asks_it(tmp_path, monkeypatch, capsys):
 
     assert code == 0
     out = capsys.readouterr().out
-    assert "8 of 8 people (100 %; 95 %: 63.0–100.0 %) would get another decision" in out
-    assert "errors would go from 0 % to 100 %" in out
+    assert "8 of 8 people (100 %; with 95 % confidence 63.0–100.0 %) would get another" in out
+    assert "Errors would go from 0 % to 100 %" in out
 
 
 def test_the_kinds_of_places_are_named_to_who_typed_another():

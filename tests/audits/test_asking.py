@@ -62,7 +62,7 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     assert all(cell.lower is None for table in document.flows for cell in table.cells)
     assert "anytime" in result.to_markdown()
     assert f"mong the {result.n} people queried, errors would" in result.to_markdown()
-    assert f"questions, about {result.n} of 500 people, until " in result.to_markdown()
+    assert f", for {result.n} of 500 people, until " in result.to_markdown()
     # how many people would do is not known where the answers decide when to stop
     assert result.outlook is document.outlook is None
 
@@ -213,7 +213,7 @@ def test_differences_of_graded_scores_count_up_to_a_unit():
     }  # fmt: skip
     assert found[1.0].document().questions.unit == 1.0
     assert any("are cut off at 1." in one for one in found[1.0].document().warnings)
-    assert "differences of losses count up to 1" in found[1.0].to_markdown()
+    assert "differences of two losses are clipped at 1" in found[1.0].to_markdown()
     assert found[None].lower_bound < found[1.0].lower_bound
     assert found[1.0].verdict == "rejected"
 

@@ -37,11 +37,9 @@ def test_an_exact_plan_is_told_where_there_is_one():
     assert result.outlook.goal == "reject"
     assert plan.n <= result.outlook.cases < 1.1 * plan.n + 10
     sentence = outlook_sentence(result.summary)
-    assert f"About {result.outlook.cases:,} people in all" in sentence
-    assert (
-        f"{result.outlook.cases - 400:,} more, would probably show that the model is over the limit"
-        in sentence
-    )
+    more, power = f"{result.outlook.cases - 400:,} more than here", 100 * result.outlook.power
+    assert sentence.startswith(f"About {result.outlook.cases:,} people ({more}) would show with")
+    assert f"a chance of {power:g} % that the model is over the limit." in sentence
     assert sentence in " ".join(str(result).split())
 
 
