@@ -75,7 +75,7 @@ def test_an_upload_is_audited_from_its_copy(app, loans):
         ({"role.1": "label"}, "columns", "only one column can be “true label"),
         ({"bins.1": "3, x"}, "bins", "must be numbers separated by commas"),
         ({"answers": "model"}, "model_path", "<code>The model file</code> is missing"),
-        ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a finite number"),
+        ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a number of"),
         ({"similarity": "magic"}, "similarity", "<code>Who is similar</code> must be one of"),
         ({"compares": "on"}, "compares", "choose the column with the second model"),
         ({"loss": "squared", "loss_range": "0"}, "loss_range", "<code>Range of what is counted"),
@@ -160,7 +160,7 @@ def test_a_failed_audit_says_why_and_leads_back_to_what_was_typed(app, loans, tm
     page = app.get(audit).text
     back = page.split('class="button" href="')[1].split('"')[0]
 
-    assert "&#39;broken.skops&#39; could not be read as a model" in page
+    assert "&#39;broken.skops&#39; is no skops file, or is damaged" in page
     assert 'value="Kept"' in app.get(back).text
 
 
@@ -228,8 +228,8 @@ def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
     document = app.get(f"{audit}/files/audit.json").json
 
     assert "more people in 100 may get “declined” than now" in form
-    assert "Declined, among people alike in " in page
-    assert "more in 100 may get “declined”, if everyone got it as often as the group" in page
+    assert "Declined, among people with equal band" in page
+    assert "people in 100 may get “declined” than now" in page
     assert "Decision: approved" in page
     assert "interval</" in page
     assert "Over the limit" in page

@@ -632,6 +632,12 @@ def test_columns_that_stand_for_a_feature_are_named_and_the_advice_works():
                     sensitive_features="origin", rng=0)  # fmt: skip
     assert "It receives" not in part.applicability
     assert part.next_audit is not None
+    # many people tell it, however few different rows they make
+    few = BOTH.assign(income=BOTH["income"] > 31)
+    coarse = ft.audit(few, "good", model=lambda one: one["from_a"], features=["income", *flags],
+                      sensitive_features="origin", rng=0)  # fmt: skip
+    assert coarse.space.observed.sum() < 24
+    assert "It receives from_a, from_b and from_c" in coarse.applicability
     # income is no function of the origin, nor is a column of as many values as people
     blind_one = ft.audit(BOTH, "good", model=blind, features=["income", "job"],
                          sensitive_features="origin", rng=0)  # fmt: skip

@@ -185,7 +185,8 @@ def find_same_columns(space: SampleSpace, name: str) -> list[str]:
         and number_rows([group, own]).max() == last
     }  # fmt: skip
     is_known = bool(codes) and number_rows([*codes.values()]).max() == last
-    return [*codes] if is_known and len(group) > last + MIN_REPEATS else []
+    people = space.counts[space.observed].sum()
+    return [*codes] if is_known and people > last + MIN_REPEATS else []
 
 
 def same_columns_note(name: str, columns: Sequence[str]) -> Note:
