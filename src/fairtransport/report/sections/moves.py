@@ -146,7 +146,8 @@ def row_meaning(summary: AuditSummary) -> str:
         listed = f"lead to a higher {'prediction' if is_outcome(summary) else 'loss'}"
     return (
         "In a swap, a person is judged as a similar person, such as a copy of themselves. Each "
-        f"row: people with equal values{label}, and what the swap changes. Only swaps that {listed} are listed."
+        f"row: people with equal values{label}, and what the swap changes. Only swaps that "
+        f"{listed} are listed."
     )
 
 
