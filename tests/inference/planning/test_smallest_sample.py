@@ -123,7 +123,7 @@ def test_the_curve_is_exact_and_holds_the_answer():
     assert plan.curve.power[at] == plan.achieved
     assert not plan.curve.error.any()
     assert plan.words == (
-        f"With {plan.n} cases, an audit certifies δ-fairness for δ = 0.05 at level 0.05 with "
+        f"With {plan.n} people, an audit certifies δ-fairness for δ = 0.05 at level 0.05 with "
         f"a probability of {100 * plan.achieved:.1f} % if the true value is 0.02. Cases "
         "are independent people. If rows belong together, as those of a household, count "
         "households, not rows."
