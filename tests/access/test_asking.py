@@ -79,7 +79,7 @@ def test_anything_goes_where_the_loss_does_not_say():
         ([np.inf, np.inf], "value", "must give finite numbers, got inf for 2 of 2"),
         ([0.5, np.nan], "score", "must give finite numbers, got nan for 1 of 2"),
         ([0.5, 1.5], "score", r"must give probabilities in \[0, 1\], got 1.5 for 1 of 2"),
-        ([[0.5, 0.4], [0, 1]], "score", "probabilities that sum to 1, got 0.9 for 1 of 2"),
+        ([[0.5, 0.4], [0, 1]], "score", "must give .* that sum to 1, got 0.9 for 1 of 2"),
         ([[0.1, 0.2, 0.7]] * 2, "score", r"must give 2 rows of 2 prob.*, got shape \(2, 3\)"),
         ([[0.5, 0.5]], "score", r"must give 2 rows of 2 probabilities, got shape \(1, 2\)"),
         ("high", "score", "must give numbers for this loss, got "),

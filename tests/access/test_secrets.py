@@ -119,7 +119,7 @@ def test_query_logs_and_what_is_made_of_them(says, labels, tmp_path, monkeypatch
     assert {"a.sqlite", "b.csv", "b.jsonl", "b.sqlite", "report.html", "audit.json"} == made.keys()
     assert all(map(is_hushed, made.values()))
     out, err = capfd.readouterr()
-    assert "queried" in err
+    assert "queries" in err
     assert is_hushed(out + err)
 
 

@@ -64,7 +64,7 @@ FRAMES = [
     Kind("audit X", "a file of another type", lambda: audit("cases.xlsx"), "^`X` must be a file of"),
     Kind("audit X", "a folder", lambda: audit("."), "^`X` must be files of one type"),
     Kind("audit X", "empty text", lambda: audit(""), "^`X` must be a file of type"),
-    Kind("audit X", "text with a zero byte", lambda: audit("a\0.csv"), "^`X` must be an existing"),
+    Kind("audit X", "text with a zero byte", lambda: audit("a\0.csv"), "^there is no file .* for `X`"),
     Kind("audit X", "polars", lambda: of_frame(pl.from_pandas(POINTS)), right=SWAPPED),
     Kind("audit X", "polars, lazy", lambda: of_frame(pl.from_pandas(POINTS).lazy()), right=SWAPPED),
     Kind("audit X", "pyarrow", lambda: statistic(
@@ -222,7 +222,7 @@ CHOSEN = [
          right=SWAPPED),
     Kind("audit sensitive_features", "an array of names, or of values",
          lambda: audit(sensitive_features=np.array(["race"])),
-         "^`sensitive_features` must be column names or an aligned frame"),
+         "^`sensitive_features` must be column names, or a data frame"),
     Kind("audit sensitive_features", "truth values", lambda: statistic(
         POINTS.assign(race=POINTS["race"] == "a"),
         model=lambda x: (x["race"] & (x["age"] >= 30)).astype(int)), right=SWAPPED),
@@ -392,9 +392,9 @@ BINS = [
         ("a list", [25], "^`bins` must map columns", ft.InputError),
         ("a number", 3, "^`bins` must map columns", ft.InputError),
         ("text", "age", "^`bins` must map columns", ft.InputError),
-        ("an unknown column", {"height": [1]}, "^`bins` must name columns", ft.InputError),
-        ("the label", {"good": [1]}, "^`bins` must name columns", ft.InputError),
-        ("a number as a column", {3: [1]}, "^`bins` must name columns", ft.InputError),
+        ("an unknown column", {"height": [1]}, "^`bins` must name audited columns", ft.InputError),
+        ("the label", {"good": [1]}, "^`bins` must name audited columns", ft.InputError),
+        ("a number as a column", {3: [1]}, "^`bins` must name audited columns", ft.InputError),
         ("no edges", {"age": []}, r"^`bins\['age'\]` must be one or more", ft.InputError),
         ("falling", {"age": [45, 25]}, r"^`bins\['age'\]` must be one or more", ft.InputError),
         ("twice the same", {"age": [25, 25]}, r"^`bins\['age'\]` must be one or more", ft.InputError),
@@ -405,7 +405,7 @@ BINS = [
         ("complex", {"age": [1j]}, r"^`bins\['age'\]` must be numeric", ft.InputError),
         ("nothing", {"age": None}, r"^`bins\['age'\]` must", ft.InputError),
         ("unbounded", {"age": [10**400]}, r"^`bins\['age'\]` must be numeric", ft.InputError),
-        ("of text", {"race": [1]}, r"^`bins\['race'\]` needs a numeric column", DataError),
+        ("of text", {"race": [1]}, r"^`bins\['race'\]` needs a column of numbers", DataError),
         ("nested", {"age": [[25]]}, r"^`bins\['age'\]` must have shape", ft.InputError),
     )
 ] + [
@@ -479,7 +479,7 @@ TARGETS = [
     Kind("audit targets", "text for numbers", lambda: audit(
         targets=with_column("age", list("abcdefgh"))), "^the column 'age' must be", DataError),
     Kind("overlap", "columns lacking", lambda: audit().overlap(POINTS[["race"]]), "^`train` must"),
-    Kind("overlap", "an absent file", lambda: audit().overlap("no.csv"), "^`train` must be an exi"),
+    Kind("overlap", "an absent file", lambda: audit().overlap("no.csv"), "^there is no file .* for `train`"),
     Kind("audit targets", "of another library", lambda: statistic(targets=pl.from_pandas(POINTS)),
          right=SWAPPED),
     Kind("audit targets", "with further columns", lambda: statistic(
@@ -495,7 +495,7 @@ MANY = [
     Kind("audit sensitive_features", "more twins than can be asked about", lambda: audit(
         pd.DataFrame({f"s{at}": 7 * np.arange(60) for at in range(5)} | {"good": [0, 1] * 30}),
         sensitive_features=[f"s{at}" for at in range(5)],
-        model=lambda x: np.zeros(len(x), int)), "^`sensitive_features` make"),
+        model=lambda x: np.zeros(len(x), int)), "^`sensitive_features` have"),
 ]  # fmt: skip
 
 RARE = {

@@ -151,7 +151,7 @@ CONTROLS = kinds("audit controls", {
     for what, value in (NO_NUMBERS | {"negative": -0.1, "nothing": None}).items()
 ] + [
     Kind("audit controls", "without a model",
-         lambda: given(controls=["age"], delta=0.1), "^`controls` needs a `model` to ask"),
+         lambda: given(controls=["age"], delta=0.1), "^`controls` needs a `model` to query"),
     Kind("audit controls", "by a name", lambda: designed(controls="day").statistic, right=SWAPPED),
     Kind("audit controls", "more than can be",
          lambda: designed(controls=Controls(["day"], margin=5)).statistic, right=SWAPPED),
@@ -170,7 +170,7 @@ COUNTERPARTS = [
         ("all columns", {"legitimate": ["age", "day"]}, "^`legitimate` must leave columns that"),
         ("nobody to fit on", {"fit_share": 0}, "^`fit_share` must be a number above 0 and below 1"),
         ("nobody to audit", {"fit_share": 1}, "^`fit_share` must be a number above 0 and below 1"),
-        ("a share that is text", {"fit_share": "0.5"}, "^`fit_share` must be a finite number"),
+        ("a share that is text", {"fit_share": "0.5"}, "^`fit_share` must be a number above 0"),
         ("eight people", {}, "^`fit_share` must leave at least 20 people"),
     )
 ] + kinds("audit counterparts", {
@@ -245,14 +245,14 @@ DECLARED = kinds("audit deterministic", {
          "^`deterministic` is for given predictions"),
     Kind("audit deterministic", "of answers that differ",
          lambda: given(deterministic=True, features=["race"]),
-         "^`deterministic` must not be declared where equal people have answers"),
+         "^`deterministic` must not be declared where equal people have"),
     Kind("audit deterministic", "a truth value of numpy",
          lambda: given(deterministic=np.bool_(1), features=["race", "age", "score"]),
          right=0.0),
 ] + kinds("audit favourable", {
     what: ({"favourable": value}, says)
     for what, value, says in (
-        ("no labels", [], "^`favourable` must be a label, or labels from worst to best"),
+        ("no labels", [], "^`favourable` must be a label, or all labels from worst to best"),
         ("a label twice", [1, 1], "^`favourable` must be .* each once, got"),
         ("a label too many", [0, 1, 2], "^`favourable` must be one of"),
         ("nothing in a list", [None, 1], "^`favourable` must be one of"),

@@ -213,7 +213,7 @@ BOXES = [
     Kind("audit black box", f"{name}: {what}", lambda n=name, v=value: audit(model=Box(**{n: v})),
          says, error)
     for name, what, value, says, error in (
-        ("features", "unknown", ("height",), "^the model was fitted on 'height'", InputError),
+        ("features", "unknown", ("height",), "^the model was fitted on the column 'height'", InputError),
         ("features", "text", "race", "^the model .* must have distinct column names, got", ModelError),
         ("features", "a number", 3, "^the model .* must have distinct column names, got", ModelError),
         ("features", "numbers", (0, 1), "^the model .* must have distinct column names, got", ModelError),
@@ -265,7 +265,7 @@ BOXES = [
     Kind("audit estimator", "fitted on other columns", lambda: audit(
         model=DecisionTreeClassifier().fit(
             POINTS[["age"]].rename(columns={"age": "years"}), POINTS["good"])),
-        "^the model was fitted on 'years'"),
+        "^the model was fitted on the column 'years'"),
 ] + [
     Kind("access.load", what, lambda v=value: load(v), says)
     for what, value, says in (
@@ -302,7 +302,7 @@ ADDRESSES = [
         ("no points a request", HERE, {"batch_size": 0}, "^`batch_size` must be a whole number"),
         ("half a request at a time", HERE, {"at_a_time": 0.5}, "^`at_a_time` must be a whole number"),
         ("no time", HERE, {"timeout": 0}, "^`timeout` must be a number above 0"),
-        ("endless time", HERE, {"timeout": float("inf")}, "^`timeout` must be a number above 0"),
+        ("endless time", HERE, {"timeout": float("inf")}, "^`timeout` must be a finite number"),
         ("fewer than no retries", HERE, {"retries": -1}, "^`retries` must be a whole number of at least 0"),
         ("no bytes", HERE, {"max_answer": 0}, "^`max_answer` must be a whole number"),
         ("a variable that is not set", HERE, {"token_variable": "NO_SUCH"}, "^`token_variable` must be"),

@@ -213,7 +213,7 @@ LAWS = [
     Kind("sampling_law m", "more than there are people",
          lambda: law(method="subsampling", m=1000), "^`m` must be at most the 100 people"),
     Kind("sampling_law n_resamples", "a billion",
-         lambda: law(method="m-out-of-n", n_resamples=10**9), "^`n_resamples` must be .* <= 10,000"),
+         lambda: law(method="m-out-of-n", n_resamples=10**9), "^`n_resamples` must be .* at most 10,000"),
     Kind("sampling_law n_resamples", "a billion for the derivative",
          lambda: law(method="numerical", n_resamples=10**9), "^`n_resamples` must be at most"),
     Kind("sampling_law counts", "subsamples of 10^17 people",

@@ -147,7 +147,7 @@ ASKED = [
 ] + [
     Kind("MixedTabular", what, lambda s=made: compared(s()), says)
     for what, made, says in (
-        ("a column without a price", MixedTabular, "^`scales` must say"),
+        ("a column without a price", MixedTabular, r"^`scales\['age'\]` must be given"),
         ("a scale of text", lambda: MixedTabular(scales={"age": 1, "race": 1}), r"^`scales\["),
         ("an unknown column", lambda: MixedTabular(scales={"height": 1}), "^`scales` must name"),
         ("a column twice", lambda: MixedTabular(scales={"age": 1}, exact=["age"]), "must name a col"),
@@ -319,10 +319,10 @@ MATRICES = [
     for what, given, says, error in (
         ("points that are none", 3, "^`points` must be an eager data frame", InputError),
         ("too few points", POINTS[["age"]][:1], "^`points` must", InputError),
-        ("points twice", POINTS[["age"]][:3], "^`points` must be distinct", InputError),
+        ("points twice", POINTS[["age"]][:3], "^`points` must have each row once", InputError),
         ("points of other columns", pd.DataFrame({"height": [1, 2, 3]}), "^`points` must",
          InputError),
-        ("points that lack people", pd.DataFrame({"age": [1, 2, 3]}), "^the matrix has no row for",
+        ("points that lack people", pd.DataFrame({"age": [1, 2, 3]}), "^the matrix lacks 8 of",
          DataError),
         ("points of lists", pd.DataFrame({"age": [[1], [2], [3]]}), "must hold single values",
          DataError),
@@ -336,7 +336,7 @@ MATRICES = [
 ] + [
     Kind("load_precomputed", what, call, says, error)
     for what, call, says, error in (
-        ("an absent file", lambda: load_precomputed("no.npz"), "^`path` must be an existing",
+        ("an absent file", lambda: load_precomputed("no.npz"), "^there is no file .* for `path`",
          InputError),
         ("a number", lambda: load_precomputed(3), "^`path` must be", InputError),
         ("nothing", lambda: load_precomputed(None), "^`path` must be", InputError),

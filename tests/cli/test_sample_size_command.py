@@ -70,7 +70,7 @@ def test_from_a_pilot(pilot, capsys):
 
     out = flat(capsys.readouterr().out)
     assert plan.words in out
-    assert f"value {result.statistic:.4f} is itself an estimate, from 400 cases" in out
+    assert f"value {result.statistic:.4f} is itself an estimate, from 400 people" in out
     assert "only with people of its own sample" in out
 
 
