@@ -185,12 +185,13 @@ def flows_meaning(summary: AuditSummary) -> str:
         "Each cell shows how many people it then gains (+, blue) or loses (−, orange).",
     ]
     if turns_decisions(summary):
-        whom = "similar people"
+        loses = "many decisions are correct, but wrong for similar people"
         if summary.target_scope == "twins":
-            whom = f"another {alternatives_text(summary.provenance.sensitive)}"
+            names = alternatives_text(summary.provenance.sensitive)
+            loses = f"many correct decisions would become wrong with another {names}"
         sentences.append(
-            f"Where a cell loses many, many correct decisions would become wrong with {whom}. "
-            "Where it gains many, decisions on people with these values are often wrong."
+            f"Where a cell loses many, {loses}. Where it gains many, decisions on people with "
+            "these values are often wrong."
         )
     else:
         what = "Predictions are" if is_outcome(summary) else "The loss is"
