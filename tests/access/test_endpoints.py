@@ -155,7 +155,7 @@ def test_slow_answers_are_given_up_and_asked_for_again():
         ("shape", "must give one answer per row .10., got 9", 1),
         ("nan", "must give finite numbers, got NaN", 1),
         ("huge", "must answer in at most 16,777,216 bytes .`max_answer`., got more", 1),
-        ("redirect", "redirects to http://192.0.2.1, which is not followed; give the address", 1),
+        ("redirect", "redirects to http://192.0.2.1, which is not followed; give the URL", 1),
         ("text", "must answer in JSON, got b'<html>hello</html>'", 1),
     ],
 )

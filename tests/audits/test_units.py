@@ -255,14 +255,14 @@ def compare_predictions(people, **settings):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"clusters": "household"}, "`clusters` must have a `largest` .* target='clusters'"),
+        ({"clusters": "household"}, "`clusters` needs `largest` .* target='clusters'"),
         (
             {"sample_weight": "weight"},
-            "`sample_weight` must have a `largest` .* largest=8.$",
+            "`sample_weight` needs `largest` .* largest=8.$",
         ),
         (
             {"clusters": ft.Clusters("household", 5), "sample_weight": "weight"},
-            "`sample_weight` must have a `largest`",
+            "`sample_weight` needs `largest`",
         ),
     ],
 )

@@ -196,7 +196,7 @@ WORDS = [
     wrong(what, line, says, error)
     for what, line, says, error in (
         ("no command that there is", "adit", "is no command of", InputError),
-        ("no data", "audit", "^`DATA` must be given", InputError),
+        ("no data", "audit", "needs `DATA`", InputError),
         ("two files", f"audit cases.csv odd.csv {TOLD}", "takes no further argument", InputError),
         ("an absent file", f"audit no.csv {TOLD}", "^there is no .*file .* for `DATA`", InputError),
         ("a folder", f"audit . {TOLD}", "^`DATA` must be files of one type", InputError),
@@ -269,7 +269,7 @@ WORDS = [
          InputError),
         ("a share above 1", "sample-size --value 2 --delta 0.1", "^`--value` must be a share",
          InputError),
-        ("no threshold", "sample-size --value 0.1", "^`--delta` must be given", InputError),
+        ("no threshold", "sample-size --value 0.1", "needs `--delta`", InputError),
         ("a power of 1", f"{PLAN} --power 1", "^`--power` must be", InputError),
         ("an unknown figure", "reproduce figure9", "is no command of", InputError),
         ("no shell that there is", "completion tcsh", "^`SHELL` must be one of", InputError),

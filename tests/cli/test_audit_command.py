@@ -245,7 +245,9 @@ def test_a_forgotten_delta_is_said_even_where_nothing_else_is(more, message, run
     more = [word.replace("FOLDER", str(tmp_path)) for word in more]
 
     assert run(*PREDICTED, "--quiet", *more) == (0, "", message)
-    assert "with --fail-on or --junit that --delta is missing" in run("audit", "--help").words
+    assert (
+        "With --fail-on or --junit also warn if --delta is missing" in run("audit", "--help").words
+    )
 
 
 def test_the_help_starts_with_a_complete_command(run):

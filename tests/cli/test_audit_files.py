@@ -317,4 +317,4 @@ def test_a_rule_is_told_of_what_was_given(run, given, message):
 
 
 def test_the_help_says_how_tests_are_told_apart(run):
-    assert "has the name of --title or --data-name" in run("audit", "--help").words
+    assert "is named after --title or --data-name" in run("audit", "--help").words

@@ -280,7 +280,7 @@ def test_python_dash_m_is_the_same(folder):
     )  # fmt: skip
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: `DATA` must be given to `fairtransport audit`\n"
+    assert done.stderr == "Error: `fairtransport audit` needs `DATA`\n"
 
 
 def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):

@@ -42,7 +42,7 @@ LINES = [
     ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
     ("reproduce figure9", 2,
      "'figure9' is no command of `fairtransport reproduce`; did you mean figure4?"),
-    ("audit", 2, "`DATA` must be given to `fairtransport audit`"),
+    ("audit", 2, "`fairtransport audit` needs `DATA`"),
     (f"audit cases.csv more.csv {TOLD}", 2,
      "`fairtransport audit` takes no further argument, got 'more.csv'"),
     (f"audit cases.csv {TOLD} --frobnicate 1", 2,
@@ -52,7 +52,7 @@ LINES = [
     (f"audit cases.csv {TOLD} --budget", 2, "`--budget` needs a value"),
     (f"audit cases.csv {TOLD} --budget 1 --budget 2", 2, "`--budget` must be given once"),
     ("completion tcsh", 2, "`SHELL` must be one of 'bash', 'zsh', 'fish', got 'tcsh'"),
-    ("completion", 2, "`SHELL` must be given to `fairtransport completion`"),
+    ("completion", 2, "`fairtransport completion` needs `SHELL`"),
     # the file
     (f"audit absent.csv {TOLD}", 2, "there is no file 'absent.csv' for `DATA`"),
     (f"audit case.csv {TOLD}", 2,
@@ -121,12 +121,13 @@ LINES = [
       "values")),
     (("audit cases.csv --prediction word --favourable yes --sensitive race --features age "
       "--clusters good"), 2, (
-        "`--clusters` must have a `largest` with given predictions, got none: the most rows that "
-        "any cluster can have, known before the data, as in --clusters good,largest=12; or count "
+        "`--clusters` needs `largest` where there is no model, got none: the most rows that any "
+        "cluster can have, not counted in these data, as in --clusters good,largest=12; or count "
         "every cluster once: --clusters good,target=clusters")),
     (f"audit cases.csv {TOLD} --similarity mixed-tabular --budget 1", 2, (
-        "`--similarity-settings.scales.age` must be given, a number: the difference that counts 1; "
-        "or give `--similarity-settings.default-scale` for all columns of numbers")),
+        "`--similarity-settings.scales.age` must be given: a number that says how large a "
+        "difference counts as a distance of 1; or give `--similarity-settings.default-scale` for "
+        "all columns of numbers")),
     (f"audit cases.csv {TOLD} --loss-range 0,x", 2,
      "`--loss-range` must be numbers separated by commas, got '0,x'"),
     (f"audit cases.csv {TOLD} --loss absolute --loss-range 1,0", 2,
@@ -211,9 +212,9 @@ LINES = [
      "'debug' must not be in the table [audit] of 'debug.toml': it is a flag"),
     # other commands
     (f"monitor cases.csv {TOLD} --delta 0.1", 2,
-     "`--state` must be given to `fairtransport monitor`"),
+     "`fairtransport monitor` needs `--state`"),
     (f"monitor cases.csv {TOLD} --state s", 2,
-     "`--delta` must be given to `fairtransport monitor`"),
+     "`fairtransport monitor` needs `--delta`, your limit (3 % is 0.03)"),
     (f"monitor cases.xlsx {TOLD} --state s --delta 0.1", 2,
      "`DATA` must be of type .csv, .tsv, .jsonl, .ndjson, got 'cases.xlsx'"),
     (f"monitor cases.csv {TOLD} --state other.json --delta 0.1", 2,
@@ -290,7 +291,8 @@ LINES = [
      "`PILOT` or `--value` must be given, and not both, got neither"),
     ("sample-size cases.csv --value 0.1 --delta 0.1", 2,
      "`PILOT` or `--value` must be given, and not both, got both"),
-    ("sample-size --value 0.2", 2, "`--delta` must be given to `fairtransport sample-size`"),
+    ("sample-size --value 0.2", 2,
+     "`fairtransport sample-size` needs `--delta`, your limit (3 % is 0.03)"),
     ("sample-size --value 0.01 --delta 0.1", 2,
      '`--delta` must be below `--value` 0.01 for the goal "reject", got 0.1'),
     ("sample-size --value 2 --delta 0.1", 2,

@@ -146,7 +146,7 @@ def test_people_are_listed_with_who_they_would_have_to_be():
     rows = [[cell.text for cell in row] for row in table.rows]
 
     assert titles == [
-        "People", "Who they are", "Decision", "If recorded as", "Now", "True label 0",
+        "People", "Who they are", "Decision", "If recorded as", "As recorded", "True label 0",
         "Such a person is in your file",
     ]  # fmt: skip
     assert rows[0][0] == "46"
@@ -166,13 +166,15 @@ def test_bounds_are_told_as_sure_as_they_are():
     assert limit.startswith("Your limit: at most 3.65 % of all people (57 of these 1,584) may have")
     assert "at most 7.2 %, each with approximately 95 % confidence" in both
     assert ". In the population: at least 5.0 %, with 95 % confidence" in one
-    assert none == "Found: 6.06 % of these people (96)."
+    assert none == "Found: 6.06 % of these people (96 people)."
 
 
 def test_without_a_limit_it_says_what_was_counted():
     (line,) = decisions.limit_lines(sample(delta=None, verdict=None))
 
-    found = "Found: 6.06 % of these people (96) have a correct decision that would become wrong"
+    found = (
+        "Found: 6.06 % of these people (96 people) have a correct decision that would become wrong"
+    )
     assert line.startswith(f"{found} with another race or sex. In the population: at least 5.0 %")
 
 

@@ -258,7 +258,7 @@ def test_the_screen_says_what_the_threshold_is_in_people(capsys, wide):
 
     wide(300)
     print_result(sample(delta=0.02), "people", verbose=True)
-    may_have = "may have a correct decision that is wrong for a similar person"
+    may_have = "may have a correct decision while a similar person would get a wrong one"
     assert f"δ = 0.02: at most 2 % of all people {may_have}" in capsys.readouterr().out
     print_result(sample(delta=0.0), "people", verbose=True)
     assert f"δ = 0: nobody {may_have}" in capsys.readouterr().out

@@ -70,14 +70,12 @@ def test_without_delta_there_are_bounds_only(lower, upper, said):
 
 def test_errors_are_percentages_and_other_losses_numbers():
     assert finding.meaning(sample()) == (
-        "Errors would go from 33.4 % to 39.5 % at worst, if everybody were "
-        "swapped with the similar person for whom the model does worst (34.1 % with a random "
-        "similar person)."
+        "Errors would go from 33.4 % to 39.5 % if everybody were judged as the similar person for "
+        "whom the model does worst (34.1 % as a random similar person)."
     )
     assert finding.meaning(with_budget()) == (
-        "The mean log loss would go from about 0.3340 to about 0.3946 at "
-        "worst, if people were swapped, within the budget, with the similar people for whom the "
-        "model does worst."
+        "The mean log loss would go from about 0.3340 to about 0.3946 if people were swapped, "
+        "within the budget, with the similar people for whom the model does worst."
     )
     small = sample(statistic=0.0001, worst_case_risk=0.3341)
     assert "from 33.4 % to 33.41 %" in finding.meaning(small)

@@ -94,7 +94,7 @@ def _one_group(result: AuditResult) -> Obstacle | None:
         return None
     group = [f"{name} {short_repr(space.columns[name].at(0))}" for name in space.sensitive]
     declared = [
-        option(entry("levels", name), f"{level},...", f"[{level!r}, ...]")
+        option(entry("levels", name), f"{level},OTHER", f"[{level!r}, 'OTHER']")
         for name, level in ((name, space.columns[name].at(0)) for name in space.sensitive)
     ]
     return Obstacle(

@@ -63,8 +63,8 @@ class AuditDecisions(Decisions):
     >>> print(decisions)
     100 of 400 people (25 %; with 95 % confidence 20.8–29.6 %) would get another decision if only
     their recorded sex were different.
-    50 are worse off: they get “0”, and would then get “1” (f: 50 of 200)
-    50 are better off: they get “1”, and would then get “0” (m: 50 of 200)
+    50 are worse off as recorded: they get “0”, and would then get “1” (f: 50 of 200)
+    50 are better off as recorded: they get “1”, and would then get “0” (m: 50 of 200)
     The decision is wrong for 50 of the 50 who are worse off: they have the true label “1” (50 f).
     >>> decisions.table()
       sex  people  changed  worse_off  better_off

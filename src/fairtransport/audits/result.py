@@ -137,19 +137,20 @@ class AuditResult(Reportable):
     <BLANKLINE>
     Your limit: at most 5 % of all people (20 of these 400) may have a correct decision that would
     become wrong with another sex.
-      Found: 12.5 % of these people (50). In the population: at least 9.8 %, at most 15.6 %, each
-      with 95 % confidence.
+      Found: 12.5 % of these people (50 people). In the population: at least 9.8 %, at most 15.6 %,
+      each with 95 % confidence.
     <BLANKLINE>
     Largest groups of people whose decision would change
     People  Who they are  If recorded as  Decision
         50  f, grade 3    m               0 → 1
         50  m, grade 3    f               1 → 0
     <BLANKLINE>
-    Compared with  the same person with another sex (the model was queried for 8 different rows)
-    Not covered    why decisions differ; other columns that stand in for sex (proxies); other kinds
-                   of people
-    Valid only if  these people are a random sample, drawn independently of each other, and were
-                   not used to train the model
+    Compared with  the same person with another sex (the model was queried for 8 different rows,
+                   equal people together)
+    Not covered    why decisions differ; other columns that stand in for sex (proxies); people from
+                   another population
+    Valid only if  these people are a random sample, drawn independently of each other, and were not
+                   used to train the model
     Details        result.to_html(path)
     Random seed    0
     """

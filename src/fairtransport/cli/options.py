@@ -104,7 +104,9 @@ def column_sets(_: object, tokens: Sequence[Token]) -> tuple[tuple[str, ...], ..
 
 Names: TypeAlias = Annotated[tuple[str, ...] | None, Parameter(converter=words, n_tokens=1)]
 """A comma list, a repeated flag, or a list in a file."""
-Sets: TypeAlias = Annotated[tuple[str, ...] | None, Parameter(converter=column_sets, n_tokens=1)]
+Sets: TypeAlias = Annotated[
+    tuple[tuple[str, ...], ...] | None, Parameter(converter=column_sets, n_tokens=1)
+]
 """Comma lists, one for each time the flag is given, or a list of them in a file."""
 Lists: TypeAlias = Annotated[
     dict[str, tuple[str, ...]] | None, Parameter(converter=tables, accepts_keys=True)

@@ -279,7 +279,7 @@ def sample_size(
     >>> import fairtransport as ft
     >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
     >>> print(plan.words)
-    With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with a probability of
+    With 555 people, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with a probability of
     80.3 % if the true value is 0.06. Cases are independent people. If rows belong together, as
     those of a household, count households, not rows.
     >>> ft.inference.sample_size(value=0.0, delta=0.01, goal="certify").n

@@ -106,7 +106,7 @@ class IgnoreSensitive(base.BaseSimilarity):
         exact = base.check_column_names("exact", self.exact)
         but = f" (but not in {' or '.join(exact)})" if exact else ""
         close = [f"{column} by at most {limit:g}" for column, limit in self.tolerance.items()]
-        near = f" They may also differ in {' and '.join(close)}." if close else ""
+        near = f"; they may also differ in {' and '.join(close)}" if close else ""
         return (
             f"Two people are similar if they differ only in sensitive features{but} and have the "
             f"same true label, if one is used{near}. Their distance is 0."

@@ -230,7 +230,7 @@ def check(
     66.7 % of them have a similar person with another sex, at distance 0.
     <BLANKLINE>
     The nearest similar person of another group, for people drawn at random:
-      sex f → m (free); the same: age 30
+      sex f → m (distance 0); the same: age 30
     <BLANKLINE>
     Distance to the same person with somebody else's value in one column:
       sex: free

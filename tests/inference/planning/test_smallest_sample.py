@@ -255,7 +255,7 @@ def test_the_gains_of_a_pilot_are_no_limits_of_those_of_others():
         fixed_targets=True,
     )  # fmt: skip
 
-    with pytest.raises(InputError, match=r"`loss_range` must be given for .* are no limits"):
+    with pytest.raises(InputError, match=r"`loss_range` must be given .* how large a loss can be"):
         sample_size(**call)
     plan = sample_size(**call, loss_range=(0, 1), n_simulations=10, rng=0)
 

@@ -828,8 +828,9 @@ def _sample_condition(units: SampledUnits | None, population: str) -> str:
     if units is None:
         return RANDOM_SAMPLE.format(units="people") + population
     if units.has_clusters:
-        return RANDOM_SAMPLE.format(units=units.name) + population + units.given
-    drawn = f"these people were drawn independently, with chances inverse to {units.column}"
+        return RANDOM_SAMPLE.format(units=visible(units.name)) + population + units.given
+    column = visible(units.column)
+    drawn = f"these people were drawn independently, with chances inverse to {column}"
     trained = "" if population == OF_POPULATION else population
     return f"{drawn}{trained}{units.given}"
 
