@@ -281,4 +281,4 @@ def test_without_true_labels_the_limit_is_on_those_who_are_worse_off(settings):
     assert worse.lower < result.lower_bound < worse.share < result.upper_bound < worse.upper
     text = " ".join(str(result).split())
     assert "of all people (2 of these 200) may get “yes” only with another sex." in text
-    assert f"of these people ({worse.people}). In the population" in text
+    assert f"of these people ({worse.people} people). In the population" in text
