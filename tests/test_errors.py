@@ -95,3 +95,12 @@ def test_every_parameter_of_an_audit_has_a_flag_that_exists():
             continue
         assert name in flag_names()
         assert flag_names()[name] == "DATA" or flag_names()[name] in known
+
+
+@pytest.mark.parametrize(("there", "hint"), [("loans.csv", "; did you mean 'loans.csv'?"),
+                                             ("sets.toml", ""), ("lost.csv", "")])  # fmt: skip
+def test_an_absent_file_names_one_that_is_called_nearly_so(there, hint, tmp_path):
+    (tmp_path / there).touch()
+    with pytest.raises(ft.errors.InputError, match="there is no file") as raised:
+        ft.audit(str(tmp_path / "loan.csv"), "y", sensitive_features="sex", model=len)
+    assert str(raised.value).endswith(f"loan.csv' for `X`{hint}")

@@ -481,8 +481,8 @@ class DocumentOptions:
         check=partial(validation.check_number, at_least=0, below=1),
         section=OUTPUT,
         kind="number",
-        flag_help="Groups that are a smaller share of the people (0.02 is 2 %) are listed but not "
-        "compared in the rates by group.",
+        flag_help="Groups with a smaller share of the people than this (0.02 is 2 %) are listed "
+        "but not compared in the rates by group.",
     )
 
     def __post_init__(self) -> None:
@@ -847,8 +847,9 @@ PEOPLE: dict[str, Setting] = _table({
     ),
     "y": Setting(
         "The true labels.", section=BASICS, flag="label",
-        flag_help="Column of the true labels: the correct decision or outcome, in the same words "
-        "as the predictions. Without true labels, give --favourable; you may give both.",
+        flag_help="Column of the true labels: the correct decision, or the outcome that the model "
+        "predicts, in the same words as the predictions. Without true labels, give --favourable; "
+        "you may give both.",
         recorded="provenance.label",
     ),
     "model": Setting(
@@ -901,7 +902,8 @@ COMMAND_LINE: dict[str, Setting] = _table({
         "Training data of the model.",
         section=OUTPUT,
         kind="path",
-        flag_help="Training data of the model; the report counts the people who may be in both.",
+        flag_help="Training data of the model; the report counts the people who may be in these "
+        "and in the audit data.",
     ),
     "proxies": Setting(
         "Also report proxies: other columns that predict the sensitive ones.",

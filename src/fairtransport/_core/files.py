@@ -77,7 +77,7 @@ def check_file(parameter: str, path: Path, what: str = "file") -> None:
         # of files of one stem that of the same kind is meant
         others = sorted(path.parent.iterdir(), key=lambda one: one.suffix == path.suffix)
         names = {one.stem.casefold(): one.name for one in others}
-    near = get_close_matches(path.stem.casefold(), names, n=1)
+    near = get_close_matches(path.stem.casefold(), names, n=1, cutoff=0.75)
     hint = f"; did you mean {names[near[0]]!r}?" if near else ""
     msg = f"there is no {what} {short_repr(str(path), 200)} for {param(parameter)}{hint}"
     raise InputError(msg)

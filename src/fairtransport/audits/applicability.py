@@ -482,8 +482,9 @@ def _more_company(result: AuditResult) -> Note:
     names = " or ".join(space.sensitive)
     advice.append(
         Note(
-            "Keep every column that the decision may be based on: if you leave one out, a "
-            "difference that it makes can look like a difference by {names}.",
+            "Keep every column that the decision may be based on, and none that was recorded after "
+            "it: if you leave one out, a difference that it makes can look like a difference by "
+            "{names}.",
             names=names,
         )
     )

@@ -61,11 +61,13 @@ def unwrap_help(place: T) -> T:
 
 
 FAIL_ON = {
-    "rejected": "over the limit (3), or this audit cannot tell (5)",
-    "not-certified": "the same, and also not settled (4)",
+    "rejected": "over the limit (code 3), or this audit cannot tell (code 5)",
+    "not-certified": "the same, and also not settled (code 4)",
     "never": "none of these",
 }
-FAIL_ON_COMPARED = FAIL_ON | {"rejected": "shown to have more bias (3), or cannot tell (5)"}
+FAIL_ON_COMPARED = FAIL_ON | {
+    "rejected": "shown to have more bias (code 3), or cannot tell (code 5)"
+}
 
 
 def fail_on_flag(results: Mapping[str, str]) -> Parameter:

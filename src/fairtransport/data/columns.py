@@ -441,7 +441,7 @@ def check_not_missing(
         way_out = (
             f", or pass {keep} if the model takes missing numbers"
             if is_numeric
-            else f", or pass {keep}, which makes missing a value of its own"
+            else f", or pass {keep}, which treats missing as a value of its own"
         )
     msg = (
         f"the column {name!r} must not have missing values, but {people:,} "

@@ -148,9 +148,9 @@ GLOSSARY = {
         "loss is the share of people with one decision, or the mean prediction."
     ),
     "p-value": (
-        "How well the data agree with a hypothesis: a small p-value means badly. For the verdict "
-        "the hypothesis is that the population is within the limit, and the verdict is “over the "
-        "limit” if p is at most α."
+        "A number from 0 to 1 for how well the data agree with a hypothesis, here that the "
+        "population is within the limit; small means badly. If the hypothesis is true, p is at "
+        "most α in at most a share α of samples. The verdict is “over the limit” if p is at most α."
     ),
     "Percentage points": (
         "The difference of two percentages: from 30 % to 40 % it is 10 percentage points."

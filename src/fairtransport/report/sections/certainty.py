@@ -42,8 +42,8 @@ CONDITION = (
 )
 GUARANTEES = {
     "finite-sample": (
-        f"The bounds are valid at every sample size and for every population: nothing is "
-        f"approximated. {CONDITION}"
+        f"The bounds are valid at every sample size and for every population, without "
+        f"approximation. {CONDITION}"
     ),
     "asymptotic": (
         f"The bounds are approximations for large samples: at the size of this one their level is "

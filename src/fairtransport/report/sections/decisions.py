@@ -967,9 +967,9 @@ def _people_contents(summary: AuditSummary, output: Output) -> dict[str, object]
             else "Those who are worse off come first, then the largest groups."
         ),
         "meaning": (
-            "If several changes give another decision, a row shows the smallest. The last column "
-            "says whether your file has a person with the changed values; if not, only the "
-            "model's answer for such a person is known."
+            "If several changes give another decision, a row shows one with the fewest columns. "
+            "The last column says whether your file has a person with the changed values; if not, "
+            "only the model's answer for such a person is known."
         ),
     }
 
