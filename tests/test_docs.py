@@ -248,3 +248,9 @@ def test_counterparts_of_real_people_are_possible():
     for row in figures["audits"]:
         impossible = "female_husbands", "male_wives", "unmarried_spouses"
         assert max(row[name] for name in impossible) < 0.01
+
+
+def test_no_page_but_the_theory_is_long():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    words = {page.name: len(page.read_text("utf-8").split()) for page in pages}
+    assert [name for name, count in words.items() if count > 1500] == ["theory.md"]
