@@ -61,7 +61,7 @@ def test_the_notebook_runs_and_draws():
     cells = page["run_notebook"](EXAMPLES / "compas.ipynb").cells
     text = "\n".join(map(page["format_cell"], cells))
 
-    assert "134 are worse off: they get “1”, and would then get “0”" in text
+    assert "134 are worse off as recorded: they get “1”, and would then get “0”" in text
     assert text.count('role="img"') == text.count("<svg") == 3
     assert text.count("<table") == 3
     assert "<script" not in text

@@ -87,8 +87,8 @@ def test_words_and_seed(result, found):
     said = str(found[0])
 
     assert said.startswith("The model's columns predict sex with a balanced accuracy of 0.8")
-    assert "guessing: 0.50" in said
-    assert "another predictor may do better" in said
+    assert "guessing would have 0.50" in said
+    assert "Another predictor may do better" in said
     assert result.proxies(model).proxy_list == result.proxies(model).proxy_list
     (without,) = result.proxies().proxy_list
     assert (without.statistic, without.columns[0].moved_alone) == (None, None)
@@ -128,13 +128,13 @@ def test_documents_have_it_once_it_was_asked(result, tmp_path):
     assert told[0]["needing"] == pytest.approx(one.needing)
     page = fresh.to_html(tmp_path / "audit.html").read_text("utf-8")
     for text in (page, fresh.to_markdown()):
-        assert "Columns that predict the sensitive features" in text
+        assert "Columns that predict sex" in text
         assert "The other columns that the model receives predict sex" in text
         assert "The column that depends most on sex is height." in text
-        assert f"to change add {one.needing:.4f} of it" in text
+        assert f"{one.needing:.4f} of it in swaps that need sensitive features to change" in text
     # the result that was asked stays as it was, and a plan at another budget is another plan
     assert result.proxy_list == result.headline.proxies == fresh.at_budget(0).proxy_list == ()
-    assert "Columns that predict the sensitive features" not in result.to_markdown()
+    assert "Columns that predict sex" not in result.to_markdown()
     # who shares a document tells nothing of halves of the people
     assert fresh.document(share=5).proxies == ()
 
@@ -175,7 +175,7 @@ def test_names_are_text_and_of_many_columns_those_used_most_are_looked_at(tmp_pa
     assert "&lt;b&gt;tall&lt;/b&gt;" in page
     assert "<b>tall" not in page
     assert "<b>tall" not in result.to_markdown()
-    assert "38 further columns not looked at" in page
+    assert "38 more columns were not examined" in page
 
 
 def test_another_model_is_refused(result):
