@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.text import DOWN, UP, about, bound, decimal, level, pvalue, visible
+from fairtransport.report.text import DOWN, UP, about, bound, decimal, level, visible
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
@@ -58,17 +58,11 @@ def controls_sentence(summary: AuditSummary) -> str | None:
         f"{bound(unit * controls.upper_bound, UP, digits)}, each with {level(1 - summary.alpha)} "
         "confidence"
     )
-    tests = [] if controls.pvalue is None else [pvalue(controls.pvalue)]
-    if controls.permutation_pvalue is not None:
-        tests.append(f"permutation test {pvalue(controls.permutation_pvalue)}")
     beyond = f"; tolerated: {unit * controls.margin:g}" if controls.margin else ""
     people = "" if controls.people is None else f"; {controls.people:,} people with both changes"
     points = " percentage points" * bool(sign)
     difference = decimal(unit * controls.difference, digits)
-    return (
-        f"{sentence}. The difference is {difference}{points} ({ends}{beyond}; "
-        f"{', '.join(tests)}{people})."
-    )
+    return f"{sentence}. The difference is {difference}{points} ({ends}{beyond}{people})."
 
 
 def _names(columns: tuple[str, ...]) -> str:
