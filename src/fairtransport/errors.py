@@ -129,8 +129,8 @@ class DataError(FairtransportError, ValueError):
     >>> ft.audit(people, "good", y_pred="decision", sensitive_features="sex")
     Traceback (most recent call last):
     fairtransport.errors.DataError: the column 'sex' must not have missing values, but 1 is
-    missing; fill them in or leave these people out, or pass missing='level', which treats missing as
-    a value of its own
+    missing; fill them in or leave these people out, or pass missing='level', which treats missing
+    as a value of its own
     """
 
 
