@@ -60,8 +60,17 @@ def test_questions_say_which_draw_they_are_of(monkeypatch, clock):
             clock.sleep(1.0)
             answered.append(item)
     assert answered == [([0, 1], "yes")]
-    assert "draw 3 of 5: 3 of 4 queries (" in " ".join(screen.getvalue().split())
-    assert "cost 0.20 of 0.30" in " ".join(screen.getvalue().split())
+    line = "draw 3 of 5: 3 of 4 queries (2 a second, cost 0.20 of 0.30)"
+    assert line in " ".join(screen.getvalue().split())
+
+
+def test_fast_answers_are_counted_in_whole_numbers(monkeypatch, clock):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    for _ in progress.track_questions(iter([([0] * 1200, "yes")]), 5000, 0):
+        clock.sleep(10.0)
+    assert "1,200 of 5,000 queries (120 a second)" in " ".join(screen.getvalue().split())
 
 
 def test_silence_shows_no_bar_however_long_it_takes(monkeypatch, clock):

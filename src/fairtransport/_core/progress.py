@@ -102,7 +102,9 @@ def _format_progress(
         cost = (
             f", cost {new_count * price / 1000:.2f} of {(total - known_count) * price / 1000:.2f}"
         )
-    return f"{count} of {total} queries ({new_count / max(seconds, 1e-9):.2g} a second{cost})"
+    rate = new_count / max(seconds, 1e-9)
+    speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"  # noqa: PLR2004 - two digits
+    return f"{count:,} of {total:,} queries ({speed} a second{cost})"
 
 
 def _track(
