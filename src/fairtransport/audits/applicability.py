@@ -528,10 +528,12 @@ def _grouping_notes(space: SampleSpace) -> Iterator[Note]:
     numbers = [name for name in counts if is_numeric(space.columns[name].levels)]
     if numbers:
         yield Note(
-            "Group numbers into ranges{example}: {counts}.",
+            "Group numbers into ranges{example}: {counts}. Make the ranges narrow: in a wide one "
+            "people still differ, which can look like a difference by {names}.",
             # of few people edges would tell something
             example=Wording(f", for example {_bins_examples(space, numbers)}"),
             counts=_count_values({name: counts[name] for name in numbers}),
+            names=" or ".join(space.sensitive),
         )
     if words := counts.keys() - numbers:
         yield Note(
